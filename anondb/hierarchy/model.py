@@ -1,0 +1,65 @@
+"""What a hierarchy of a quasi-identifier can be: stored, from a CSV file, intervals, dates, or a mask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+ROOT = "*"
+"""The label of the root of every generated hierarchy."""
+
+
+@dataclass(frozen=True)
+class StoredVgh:
+    """A hierarchy in the catalogue, by its name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class CsvVgh:
+    """A hierarchy in a CSV file: one row a leaf, `leaf;level1;…;root`."""
+
+    path: Path
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Ranges of growing width counted from `start`; each width divides the next, so that ranges nest."""
+
+    start: Decimal
+    widths: tuple[Decimal, ...]
+
+
+@dataclass(frozen=True)
+class Dates:
+    """Calendar units, finest first; a subset of UNITS."""
+
+    units: tuple[str, ...]
+
+
+DATE_UNITS = ("day", "month", "quarter", "year", "decade")
+
+
+@dataclass(frozen=True)
+class Mask:
+    """Characters replaced one by one from the `right` or the `left`, or `all` at once."""
+
+    side: str
+
+
+MASK_SIDES = ("right", "left", "all")
+
+Hierarchy = StoredVgh | CsvVgh | Intervals | Dates | Mask
+
+
+@dataclass(frozen=True)
+class VghTable:
+    """A whole hierarchy as rows of labels: `rows[i][0]` is a leaf, `rows[i][height]` the root, all of one length."""
+
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def height(self) -> int:
+        return len(self.rows[0]) - 1

@@ -1,0 +1,290 @@
+"""How the values of a policy are read: each means something, or is a problem with a place and a hint."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from anondb.errors import Problem, UsageError
+from anondb.hierarchy.model import (
+    DATE_UNITS,
+    MASK_SIDES,
+    CsvVgh,
+    Dates,
+    Hierarchy,
+    Intervals,
+    Mask,
+    StoredVgh,
+)
+from anondb.policy.model import Name
+from anondb.policy.names import parse_name, quoted
+
+DIGITS = 30
+"""Digits that a number may have on each side of its point; written out, 1e999999999 would fill the memory."""
+
+_LIMIT: int = 10**DIGITS
+
+Table = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A place in a policy; the spots of one policy share what was found so far."""
+
+    file: str
+    base: Path  # where the paths in the policy start
+    path: tuple[str, ...] = ()
+    found: list[tuple[tuple[str, ...], Problem]] = field(default_factory=list)
+    digests: dict[str, str] = field(default_factory=dict)  # of the files that the policy refers to
+
+    def at(self, *keys: str) -> Spot:
+        return replace(self, path=self.path + keys)
+
+    @property
+    def table(self) -> tuple[str, ...]:
+        """The table that errors name; what lies deeper is part of the key."""
+        return self.path[:-1][:2]
+
+    @property
+    def place(self) -> str:
+        header = ".".join(written(key) for key in self.table)
+        return f"{self.file} [{header}]" if header else self.file
+
+    @property
+    def key(self) -> str:
+        return ".".join(self.path[len(self.table) :])
+
+    def report(self, message: str, hint: str | None) -> None:
+        self.found.append((self.path, Problem(self.place, message, hint)))
+
+    def attempt(self, read: Reader, value: object) -> Any:
+        """What the value means; None after a mistake, which is then reported here."""
+        try:
+            return read(self, value)
+        except UsageError as mistake:
+            self.report(mistake.message, mistake.hint)
+            return None
+
+    def problems(self, document: Table) -> list[Problem]:
+        """All that was found, in the order of the file; what is missing from a table comes first in it."""
+        return [problem for path, problem in sorted(self.found, key=lambda one: _position(document, one[0]))]
+
+
+Reader = Callable[[Spot, Any], Any]
+"""Returns what a value means, or raises a UsageError that says what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Key:
+    read: Reader
+    missing: str | None = None  # the hint when it is not there; None: it need not be
+
+
+def read_table(spot: Spot, value: object, keys: Mapping[str, Key]) -> Table:
+    """What a table says under its known keys; missing, unknown and wrong ones are reported."""
+    if not isinstance(value, dict):
+        form = f"{spot.key} = {{ … }}" if spot.table else f"[{spot.key}]"
+        raise UsageError(f"{spot.key} must be a table, not {shown(value)}", hint=f"write it as {form}")
+    for name, key in keys.items():
+        if key.missing is not None and name not in value:
+            spot.at(name).report(f"{spot.at(name).key} is missing", key.missing)
+    said: Table = {}
+    for name, entry in value.items():
+        here = spot.at(name)
+        if name not in keys:
+            here.report(f"unknown key {quoted(here.key)}", suggestion(name, keys, "the keys here are"))
+        elif (meaning := here.attempt(keys[name].read, entry)) is not None:
+            said[name] = meaning
+    return said
+
+
+def written(key: str) -> str:
+    """A key as TOML writes it."""
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else quoted(key)
+
+
+def suggestion(word: str, options: Collection[str], otherwise: str) -> str:
+    close = difflib.get_close_matches(word[:80].casefold(), options, n=1)
+    return f"did you mean {quoted(close[0])}?" if close else f"{otherwise} {', '.join(options)}"
+
+
+def shown(value: object) -> str:
+    """A value of the policy, short enough for a message."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return quoted(value, longest=40)
+        case int() | Decimal():
+            return "a number of too many digits" if _too_long(value) else str(value)
+        case list():
+            return "a list" if value else "an empty list"
+        case dict():
+            return "a table"
+    return "a date or a time"
+
+
+def _position(document: object, path: tuple[str, ...]) -> list[int]:
+    order = []
+    for key in path:
+        table = document if isinstance(document, dict) else {}
+        order.append(list(table).index(key) if key in table else -1)
+        document = table.get(key)
+    return order
+
+
+def read_text(spot: Spot, value: object) -> str:
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        message = f"{spot.key} must be a text that is not empty, not {shown(value)}"
+        raise UsageError(message, hint=f'write it as {spot.path[-1]} = "…"')
+    return value
+
+
+def choice(options: Collection[str]) -> Reader:
+    """A reader of one of these words."""
+
+    def read(spot: Spot, value: object) -> str:
+        if not isinstance(value, str) or value not in options:
+            message = f"{spot.key} must be one of {', '.join(options)}, not {shown(value)}"
+            word = value if isinstance(value, str) else ""
+            raise UsageError(message, hint=suggestion(word, options, "choose from"))
+        return value
+
+    return read
+
+
+def read_name(spot: Spot, value: object) -> Name:
+    text = read_text(spot, value)
+    try:
+        return parse_name(text)
+    except UsageError as mistake:
+        raise UsageError(f"{spot.key}: {mistake.message}", hint=mistake.hint) from None
+
+
+def read_count(spot: Spot, value: object) -> int:
+    """A number of records of which one alone would be no protection: k."""
+    hint = f"5 is a common choice: {spot.path[-1]} = 5"
+    if isinstance(value, bool) or not isinstance(value, int) or value < 2:
+        if value == 1 and not isinstance(value, bool):
+            hint = f"{spot.key} = 1 protects nobody, a record may then be alone in its class; {hint}"
+        raise UsageError(f"{spot.key} must be a whole number of at least 2, not {shown(value)}", hint=hint)
+    if value >= 2**63:  # counts are bigint
+        raise UsageError(f"{spot.key} is larger than any table can be", hint=hint)
+    return value
+
+
+def read_number(spot: Spot, value: object) -> Decimal:
+    hint = "write a plain number, such as 5 or 0.5"
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise UsageError(f"{spot.key} must be a number, not {shown(value)}", hint=hint)
+    if isinstance(value, Decimal) and not value.is_finite():
+        raise UsageError(f"{spot.key} must be a finite number, not {shown(value)}", hint=hint)
+    if _too_long(value):
+        raise UsageError(f"{spot.key} has more than {DIGITS} digits on one side of its point", hint=hint)
+    return Decimal(value)
+
+
+def _too_long(number: int | Decimal) -> bool:
+    if isinstance(number, int):
+        return abs(number) >= _LIMIT
+    finest = number.as_tuple().exponent  # a letter for inf and nan
+    return isinstance(finest, int) and (finest < -DIGITS or number.adjusted() >= DIGITS)
+
+
+def read_share(spot: Spot, value: object) -> float:
+    share = read_number(spot, value)
+    if not 0 <= share <= 1:
+        message = f"{spot.key} must be a share between 0 and 1, not {shown(value)}"
+        raise UsageError(message, hint=f"two percent are {spot.path[-1]} = 0.02")
+    return float(share)
+
+
+def read_hierarchy(spot: Spot, value: object) -> Hierarchy | None:
+    if isinstance(value, str):
+        return StoredVgh(read_text(spot, value))
+    forms = [form for form in _FORMS if isinstance(value, dict) and not value.keys().isdisjoint(form.keys)]
+    if len(forms) != 1:
+        fault = "mixes several forms" if forms else "has none of the forms that there are"
+        examples = ", ".join(form.example for form in _FORMS)
+        raise UsageError(f"{spot.key} {fault}", hint=f'write one of "name of a stored hierarchy", {examples}')
+    before = len(spot.found)
+    said = read_table(spot, value, forms[0].keys)
+    return forms[0].make(said) if len(spot.found) == before else None
+
+
+def _read_csv(spot: Spot, value: object) -> Path:
+    name = read_text(spot, value)
+    path = spot.base / name
+    hint = "a relative path starts in the folder of the policy"
+    try:
+        if not path.exists():
+            raise UsageError(f"there is no file {quoted(str(path))}", hint=hint)
+        if not path.is_file():  # a pipe would be waited for, a folder cannot be read
+            raise UsageError(f"{quoted(str(path))} is not a file", hint=hint)
+        with path.open("rb") as file:
+            spot.digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UsageError(f"{quoted(str(path))} cannot be read: {error.strerror}", hint=hint) from None
+    return path
+
+
+def _read_widths(spot: Spot, value: object) -> tuple[Decimal, ...]:
+    if not isinstance(value, list) or not value:
+        message = f"{spot.key} must be a list of numbers, not {shown(value)}"
+        raise UsageError(message, hint="write the finest first: widths = [5, 10, 20]")
+    widths = tuple(read_number(spot, width) for width in value)
+    if min(widths) <= 0:
+        raise UsageError(f"{spot.key} must be above 0, and {min(widths)} is not", hint="leave it out")
+    for narrow, wide in pairwise(widths):
+        if wide <= narrow:
+            message = f"{spot.key} must grow, and {narrow} is followed by {wide}"
+            raise UsageError(message, hint="write the finest first, each once: widths = [5, 10, 20]")
+        times = Fraction(wide) / Fraction(narrow)  # a Decimal would round
+        if times.denominator != 1:
+            message = f"{spot.key}: {wide} is no multiple of {narrow}, so that the ranges would not nest"
+            raise UsageError(message, hint=f"use a multiple, such as {narrow * (int(times) + 1)}")
+    return widths
+
+
+def _read_units(spot: Spot, value: object) -> tuple[str, ...]:
+    if value is True:
+        return DATE_UNITS
+    if not isinstance(value, list) or not value:
+        message = f"{spot.key} must be true or a list of units, not {shown(value)}"
+        raise UsageError(message, hint='write dates = true, or dates = ["month", "year"]')
+    read_unit = choice(DATE_UNITS)
+    units = tuple(read_unit(spot, unit) for unit in value)
+    if units != (ordered := tuple(unit for unit in DATE_UNITS if unit in units)):
+        listed = ", ".join(quoted(unit) for unit in ordered)
+        raise UsageError(f"{spot.key} must go from fine to coarse, each unit once", hint=f"write [{listed}]")
+    return units
+
+
+@dataclass(frozen=True)
+class _Form:
+    example: str
+    keys: Mapping[str, Key]
+    make: Callable[[Table], Hierarchy]
+
+
+_FORMS = (
+    _Form('{ csv = "job.csv" }', {"csv": Key(_read_csv)}, lambda said: CsvVgh(said["csv"])),
+    _Form(
+        "{ start = 17, widths = [5, 10, 20] }",
+        {
+            "start": Key(read_number),
+            "widths": Key(_read_widths, "add the widths of the ranges: widths = [5, 10, 20]"),
+        },
+        lambda said: Intervals(said.get("start", Decimal(0)), said["widths"]),
+    ),
+    _Form("{ dates = true }", {"dates": Key(_read_units)}, lambda said: Dates(said["dates"])),
+    _Form('{ mask = "right" }', {"mask": Key(choice(MASK_SIDES))}, lambda said: Mask(said["mask"])),
+)
