@@ -1,0 +1,129 @@
+"""Reads what compiling needs from the catalogues of PostgreSQL and of anondb."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anondb.catalogue import Snapshot, SourceInfo, StoredInfo, TargetInfo
+from anondb.db.connection import Connection
+from anondb.db.errors import translated
+from anondb.errors import UsageError, did_you_mean
+from anondb.policy.model import Name
+from anondb.sqlgen.shape import Relation, SourceColumn
+
+SOURCE_KINDS = "rpvmf"  # tables, partitioned tables, views, materialized views, foreign tables
+
+_RELATION = """
+select n.nspname, c.relname, c.relkind::text
+from pg_catalog.pg_class as c
+join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+where c.oid = pg_catalog.to_regclass(
+    coalesce(pg_catalog.quote_ident(%(schema)s) || '.', '') || pg_catalog.quote_ident(%(table)s))
+"""
+
+_COLUMNS = """
+with recursive base as (
+    select t.oid as type, t.oid, t.typbasetype, t.typname, t.typnamespace from pg_catalog.pg_type as t
+    union all
+    select b.type, t.oid, t.typbasetype, t.typname, t.typnamespace
+    from base as b join pg_catalog.pg_type as t on t.oid = b.typbasetype
+)
+select a.attname,
+       pg_catalog.format_type(a.atttypid, a.atttypmod),
+       case when b.typnamespace = 'pg_catalog'::regnamespace then b.typname else 'user' end,
+       case when a.attcollation <> t.typcollation
+            then (select pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.collname)
+                  from pg_catalog.pg_collation as c
+                  join pg_catalog.pg_namespace as n on n.oid = c.collnamespace
+                  where c.oid = a.attcollation) end
+from pg_catalog.pg_attribute as a
+join pg_catalog.pg_type as t on t.oid = a.atttypid
+join base as b on b.type = a.atttypid and b.typbasetype = 0
+join pg_catalog.pg_class as r on r.oid = a.attrelid
+join pg_catalog.pg_namespace as s on s.oid = r.relnamespace
+where s.nspname = %(schema)s and r.relname = %(table)s and a.attnum > 0 and not a.attisdropped
+order by a.attnum
+"""
+
+_TARGET = """
+select c.oid::bigint, c.relkind::text,
+       exists (select from anondb.run as r where r.release_oid = c.oid)
+       or exists (  -- a restored dump has other oids, but the same comment and history
+           select from anondb.run as r
+           where r.status = 'done' and r.target = %(name)s
+             and pg_catalog.obj_description(c.oid, 'pg_class')
+                 like 'anondb run ' || r.id || ', policy ' || r.policy || ',%%'),
+       pg_catalog.pg_has_role(c.relowner, 'USAGE')
+from pg_catalog.pg_class as c
+join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+where n.nspname = %(schema)s and c.relname = %(table)s
+"""
+
+_SCHEMA = "select exists (select from pg_catalog.pg_namespace as n where n.nspname = %(schema)s)"
+
+_NEIGHBOURS = """
+select c.relname from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname = coalesce(%(schema)s, current_schema)
+"""
+
+_HIERARCHIES = """
+select v.name, v.id, v.height, anondb.label_without_sense(n.label)
+from anondb.vgh as v
+join anondb.vgh_node as n on n.vgh = v.id and n.parent is null
+"""
+
+
+def resolve_source(connection: Connection, name: Name) -> Relation:
+    """The source with its schema, found as this role's search path finds it."""
+    with translated("looking up the source"):
+        found = _rows(connection, _RELATION, schema=name.schema, table=name.table)
+        if found and found[0][2] in SOURCE_KINDS:
+            return Relation(*found[0][:2])
+        neighbours = [table for (table,) in _rows(connection, _NEIGHBOURS, schema=name.schema)]
+    what = "does not exist" if not found else "is not a table, a view or a foreign table"
+    raise UsageError(
+        f"source {name} {what}",
+        hint=did_you_mean(name.table, neighbours) or "names are taken as the catalogue spells them",
+    )
+
+
+def resolve_target(connection: Connection, name: Name) -> Relation:
+    """The target with its schema: the one it names, or the first of the search path."""
+    if name.schema is not None:
+        return Relation(name.schema, name.table)
+    with translated("reading the search path"):
+        [(schema,)] = _rows(connection, "select current_schema")
+    if schema is None:
+        raise UsageError(
+            f"target {name} names no schema, and the search path has none",
+            hint="write target = 'schema.table'",
+        )
+    return Relation(schema, name.table)
+
+
+def snapshot(connection: Connection, source: Relation, target: Relation) -> Snapshot:
+    """The source, the target and the stored hierarchies, as this role sees them."""
+    with translated("reading the catalogue"):
+        columns = _rows(connection, _COLUMNS, schema=source.schema, table=source.name)
+        stored = {name: StoredInfo(*info) for name, *info in _rows(connection, _HIERARCHIES)}
+        return Snapshot(
+            SourceInfo(source, tuple(SourceColumn(*row) for row in columns)),
+            _target(connection, target),
+            stored,
+        )
+
+
+def _target(connection: Connection, target: Relation) -> TargetInfo:
+    place = {"schema": target.schema, "table": target.name}
+    [(schema_exists,)] = _rows(connection, _SCHEMA, **place)
+    found = _rows(connection, _TARGET, name=target_text(target), **place)
+    return TargetInfo(target, schema_exists, *found[0]) if found else TargetInfo(target, schema_exists)
+
+
+def target_text(relation: Relation) -> str:
+    """How the history names a target."""
+    return str(Name(relation.schema, relation.name))
+
+
+def _rows(connection: Connection, query: str, **parameters: object) -> list[tuple[Any, ...]]:
+    return connection.execute(query.encode(), parameters).fetchall()

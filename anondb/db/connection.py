@@ -1,0 +1,70 @@
+"""Which database: --dsn, ANONDB_DSN, libpq's own variables, or the embedded PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from anondb.db import embedded
+from anondb.db.errors import translated
+from anondb.errors import DatabaseError, UsageError
+
+# Any of these names a server or a database to libpq; PGUSER or PGPASSWORD alone do not.
+_LIBPQ = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE")
+
+MINIMUM_VERSION = 140000
+
+Connection = psycopg.Connection[tuple[object, ...]]
+
+
+@dataclass
+class Door:
+    """A database that connections can be opened to; holds the embedded server while it is in use."""
+
+    conninfo: str
+    server: embedded.EmbeddedServer | None = None
+
+    @property
+    def is_embedded(self) -> bool:
+        return self.server is not None
+
+    def open(self) -> Connection:
+        """A new connection in autocommit mode."""
+        with translated("connecting"):
+            connection = psycopg.connect(
+                make_conninfo(self.conninfo, application_name="anondb", client_encoding="UTF8"),
+                autocommit=True,
+                prepare_threshold=None,
+            )
+        if connection.info.server_version < MINIMUM_VERSION:
+            version = connection.info.server_version // 10000
+            connection.close()
+            raise DatabaseError(
+                f"the server is PostgreSQL {version}", hint="anondb needs PostgreSQL 14 or newer"
+            )
+        return connection
+
+    def close(self) -> None:
+        if self.server is not None:
+            self.server.close()
+
+
+def find(dsn: str | None = None) -> Door:
+    """The database to work on; starts the embedded one if nothing else is named."""
+    named = dsn or os.environ.get("ANONDB_DSN")
+    if named:
+        try:
+            conninfo_to_dict(named)
+        except psycopg.ProgrammingError as error:
+            raise UsageError(
+                f"the connection string is not one: {str(error).strip()}",
+                hint="for example postgresql://user@host/database, or 'host=… dbname=…'",
+            ) from None
+        return Door(named)
+    if any(os.environ.get(variable) for variable in _LIBPQ):
+        return Door("")
+    server = embedded.start()
+    return Door(server.dsn, server)

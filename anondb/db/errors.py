@@ -1,0 +1,87 @@
+"""What PostgreSQL reports, in our words: which exit code, what to do, and never a value of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+
+from anondb.errors import AnondbError, BusyError, DatabaseError, UnsatisfiableError, UsageError
+
+# Primary messages of these SQLSTATE classes name objects, settings and limits, not data. All others
+# ("invalid input syntax for type numeric: …", a user's own RAISE in a view) may quote a row.
+_SPEAKS_OF_OBJECTS = (
+    "08",
+    "0A",
+    "25",
+    "26",
+    "28",
+    "2B",
+    "3D",
+    "3F",
+    "42",
+    "53",
+    "54",
+    "55",
+    "57",
+    "58",
+    "SA",
+)
+
+_OURS: dict[str, type[AnondbError]] = {"1": UsageError, "3": UnsatisfiableError, "5": BusyError}
+
+_HINTS = {
+    "25006": "the server is a standby or read-only; connect to the primary",
+    "28P01": "check the user and the password (~/.pgpass, PGPASSWORD)",
+    "3D000": "check the database's name, or create it",
+    "42501": "see the GRANTs in the README: SELECT on the source, CREATE on the target's schema",
+    "53100": "free space on the server, or point temp_tablespaces somewhere larger; the old release is untouched",
+    "53200": "lower work_mem, or free memory on the server",
+    "53300": "a run needs two connections; raise max_connections or close some",
+    "53400": "raise temp_file_limit, or ask the administrator to; the old release is untouched",
+    "55P03": "something holds the table: try again later, or wait longer with --lock-timeout",
+    "57014": "statement_timeout or an administrator ended it; the old release is untouched",
+}
+
+
+def translate(error: psycopg.Error, doing: str = "") -> AnondbError:
+    """Our error for one of psycopg's."""
+    state = error.sqlstate
+    where = f" ({doing})" if doing else ""
+    if state is None:
+        if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+            return DatabaseError(
+                f"the connection to the database failed{where}: {_first_line(error)}",
+                hint="is the server running, and are --dsn, ANONDB_DSN or PGHOST right?",
+            )
+        return DatabaseError(f"the database driver failed{where}: {type(error).__name__}")
+    message = error.diag.message_primary or _first_line(error)
+    if state.startswith("SA"):
+        kind = _OURS.get(state[2], DatabaseError)
+        return kind(message, hint=error.diag.message_hint)
+    if state == "42501" and "row-level security" in message:
+        return DatabaseError(
+            f"row-level security hides rows from this role{where}: {message}",
+            hint="k would be counted wrongly; run as a role with BYPASSRLS, or as one that no policy filters",
+        )
+    if state[:2] not in _SPEAKS_OF_OBJECTS:
+        return DatabaseError(
+            f"the database reported {type(error).__name__} (SQLSTATE {state}){where}",
+            hint="its message may quote data, so it is not shown; the server's log has it",
+        )
+    kind = UsageError if state[:2] == "42" and state != "42501" else DatabaseError
+    return kind(f"{message}{where}", hint=_HINTS.get(state))
+
+
+@contextmanager
+def translated(doing: str = "") -> Iterator[None]:
+    """Turns psycopg's errors into ours."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise translate(error, doing) from None
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
