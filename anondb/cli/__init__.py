@@ -1,0 +1,91 @@
+"""The command line: `anondb …`. Results go to standard output, logs and errors to standard error."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from importlib.metadata import version
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+
+from anondb.cli import database, demo, policies, vgh
+from anondb.cli.output import LogFormat, report_error, set_up_logging
+from anondb.errors import AnondbError, Terminated
+
+app = typer.Typer(
+    name="anondb",
+    help="Anonymize tables inside PostgreSQL, and keep their meaning.",
+    epilog="Try: anondb demo",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,  # a traceback with local variables would print data
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo.demo)
+app.command()(policies.plan)
+app.command()(policies.run)
+app.add_typer(database.app, name="db")
+app.add_typer(vgh.app, name="vgh")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"anondb {version('anondb')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    log_format: Annotated[
+        LogFormat, typer.Option(help="How logs and errors look on standard error.")
+    ] = LogFormat.TEXT,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log every step of a run.")] = False,
+    _: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave."),
+    ] = False,
+) -> None:
+    """Anonymize tables inside PostgreSQL, and keep their meaning."""
+    set_up_logging(log_format, verbose=verbose)
+
+
+def main() -> NoReturn:
+    """Runs a command and exits with the code that stands for how it ended."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        sys.exit(app(standalone_mode=False))
+    except AnondbError as error:
+        report_error(error.message, error.hint, error.exit_code)
+        sys.exit(error.exit_code)
+    except typer.Exit as leaving:
+        sys.exit(leaving.exit_code)
+    except Terminated as error:
+        report_error("terminated; nothing was changed", None, error.exit_code)
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        report_error("interrupted; nothing was changed", None, 130)
+        sys.exit(130)
+    except BrokenPipeError:  # `anondb plan … | head`
+        sys.stderr.close()
+        sys.exit(0)
+    except Exception as error:
+        if hasattr(error, "show") and hasattr(error, "exit_code"):  # a usage error of click's
+            error.show()
+            sys.exit(error.exit_code)
+        # the text of an unforeseen error may quote data: only its kind and place are told
+        where = _innermost(error)
+        report_error(f"unexpected {type(error).__name__} in {where}", "please report this", 1)
+        sys.exit(1)
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise Terminated
+
+
+def _innermost(error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "anondb" if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"

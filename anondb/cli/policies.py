@@ -1,0 +1,100 @@
+"""anondb plan and anondb run."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from anondb.api import connect
+from anondb.cli.options import Dsn, Json, PolicyFile
+from anondb.cli.output import RunProgress, out, table
+from anondb.plan.model import Options
+from anondb.plan.result import Result
+from anondb.policy.load import load
+
+
+def plan(policy: PolicyFile, dsn: Dsn = None) -> None:
+    """Print the whole SQL that `run` would send, and touch nothing.
+
+    Example: anondb plan admissions.toml | less
+    """
+    loaded = load(policy)
+    with connect(dsn) as db:
+        typer.echo(db.plan(loaded, replace=True))
+
+
+def run(
+    policy: PolicyFile,
+    dsn: Dsn = None,
+    as_json: Json = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Overwrite a target that anondb did not make.")
+    ] = False,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Publish even if no record is released.")
+    ] = False,
+    show_values: Annotated[
+        bool, typer.Option("--show-values", help="Name values that are outside a hierarchy (they are data).")
+    ] = False,
+    lock_timeout: Annotated[
+        float, typer.Option(help="Seconds to wait for readers of the old release.", min=0.001)
+    ] = Options.lock_timeout,
+    work_mem: Annotated[
+        str, typer.Option(help="Memory of the server for one sort or hash.")
+    ] = Options.work_mem,
+) -> None:
+    """Publish a release that satisfies the policy.
+
+    The release is written beside the target, verified from its own rows, and swapped in, all in one
+    transaction: whatever goes wrong, the old release stays.
+
+    Examples:
+
+      anondb run admissions.toml
+
+      anondb run admissions.toml --json --dsn service=clinic
+    """
+    loaded = load(policy)
+    options = Options(
+        replace=replace,
+        allow_empty=allow_empty,
+        show_values=show_values,
+        lock_timeout=lock_timeout,
+        work_mem=work_mem,
+    )
+    with connect(dsn) as db, RunProgress() as progress:
+        result = db.run(loaded, options=options, listener=progress).result
+    if as_json:
+        typer.echo(json.dumps(result.as_json(), ensure_ascii=False))
+    else:
+        print_result(result)
+
+
+def print_result(result: Result) -> None:
+    """The report of a run on the terminal."""
+    others = result.k - 1
+    out.print(
+        f"[bold]{escape(result.target)}[/bold] is published: {result.released:,} records in "
+        f"{result.classes:,} classes."
+    )
+    if result.released:
+        out.print(f"Every released record looks like at least {others:,} other{'s' * (others != 1)}.")
+    share = result.suppressed / result.records if result.records else 0.0
+    out.print(f"{result.suppressed:,} of {result.records:,} records ({share:.2%}) are suppressed.\n")
+    levels = table("column", ">level", ">of")
+    for column, level in result.levels.items():
+        levels.add_row(escape(column), str(level), str(result.heights[column]))
+    out.print(levels)
+    sizes = result.metrics
+    out.print(
+        f"\nclass sizes: {sizes['class_size_min']:.0f} smallest, {sizes['class_size_mean']:.1f} mean, "
+        f"{sizes['class_size_max']:.0f} largest"
+    )
+    timing = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in result.seconds.items())
+    out.print(
+        f"run {result.run}: {result.algorithm} checked {result.checks} of {result.lattice:,} nodes; "
+        f"seconds: {timing}"
+    )

@@ -1,0 +1,151 @@
+"""Compile: a policy and a snapshot of the catalogue become a plan, or one error with all that does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from anondb.catalogue import Snapshot
+from anondb.errors import PolicyError, Problem, UsageError, did_you_mean
+from anondb.hierarchy import csvfile
+from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh, VghTable
+from anondb.plan.model import Plan
+from anondb.policy.check import written
+from anondb.policy.model import Column, Policy, Role
+from anondb.sqlgen.shape import DATE_TYPES, NUMERIC_TYPES, TIMESTAMP_TYPES, Quasi, SourceColumn
+
+
+def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -> Plan:
+    """The plan; raises PolicyError naming every column, hierarchy and target that does not fit."""
+    there = {column.name: column for column in snapshot.source.columns}
+    named = {column.name: column for column in policy.columns}
+    problems = [
+        *_unnamed(policy, there, named),
+        *_unknown(policy, there, named),
+        *_target(policy, snapshot, replace),
+    ]
+    files: dict[str, VghTable] = {}
+    quasi: list[Quasi] = []
+    for column in policy.quasi:
+        if column.name not in there:
+            continue
+        found = _quasi(policy, column, there[column.name], len(quasi) + 1, snapshot, files)
+        if isinstance(found, Problem):
+            problems.append(found)
+        else:
+            quasi.append(found)
+    if problems:
+        raise PolicyError(problems)
+    return Plan(
+        policy=policy,
+        source=snapshot.source.relation,
+        target=snapshot.target.relation,
+        columns=tuple(c for c in snapshot.source.columns if named[c.name].role is not Role.IDENTIFIER),
+        quasi=tuple(quasi),
+        files=files,
+    )
+
+
+def _unnamed(policy: Policy, there: dict[str, SourceColumn], named: dict[str, Column]) -> Iterable[Problem]:
+    for name in there:
+        if name not in named:
+            yield Problem(
+                f"{policy.place} [columns]",
+                f'column "{name}" of {policy.source} is not named, so nothing says whether it may be released',
+                f'add {written(name)} = {{ role = "identifier" }} to leave it out, or another role',
+            )
+
+
+def _unknown(policy: Policy, there: dict[str, SourceColumn], named: dict[str, Column]) -> Iterable[Problem]:
+    for name in named:
+        if name not in there:
+            yield Problem(
+                _place(policy, name), f'{policy.source} has no column "{name}"', did_you_mean(name, there)
+            )
+
+
+def _target(policy: Policy, snapshot: Snapshot, replace: bool) -> Iterable[Problem]:
+    target = snapshot.target
+    if not target.schema_exists:
+        yield Problem(
+            policy.place,
+            f"the schema of target {policy.target} does not exist",
+            f'create schema "{target.relation.schema}", or change target',
+        )
+    if target.oid is None:
+        return
+    if target.relation == snapshot.source.relation:
+        yield Problem(policy.place, "the target is the source itself", "choose another name for target")
+    elif target.kind not in ("r", "p"):
+        yield Problem(
+            policy.place,
+            f"target {policy.target} exists and is not a table",
+            "choose another name for target",
+        )
+    elif not target.ours and not replace:
+        yield Problem(
+            policy.place,
+            f"target {policy.target} exists and was not made by anondb, so it is not overwritten",
+            "choose another name for target, or run with --replace",
+        )
+    elif not target.may_replace:
+        yield Problem(
+            policy.place,
+            f"target {policy.target} belongs to a role that this one is no member of",
+            "run as its owner, or choose another name for target",
+        )
+
+
+def _quasi(
+    policy: Policy,
+    column: Column,
+    source: SourceColumn,
+    number: int,
+    snapshot: Snapshot,
+    files: dict[str, VghTable],
+) -> Quasi | Problem:
+    place = _place(policy, column.name)
+    match column.hierarchy:
+        case StoredVgh(name):
+            stored = snapshot.hierarchies.get(name)
+            if stored is None:
+                hint = did_you_mean(name, snapshot.hierarchies)
+                return Problem(
+                    place,
+                    f'there is no stored hierarchy "{name}"',
+                    hint or f"anondb vgh load {name} FILE.csv",
+                )
+            return Quasi(number, source, column.hierarchy, stored.height, stored.root, vgh=stored.id)
+        case CsvVgh(path):
+            try:
+                table = files[column.name] = csvfile.read(path)
+            except UsageError as error:
+                return Problem(place, error.message, error.hint)
+            return Quasi(
+                number, source, column.hierarchy, table.height, csvfile.split_sense(table.rows[0][-1])[0]
+            )
+        case Intervals(_, widths):
+            if source.base not in NUMERIC_TYPES:
+                return Problem(
+                    place,
+                    f'intervals need a numeric column, and "{column.name}" is {source.type}',
+                    'use { mask = "right" }, { mask = "all" } or a hierarchy of values',
+                )
+            return Quasi(number, source, column.hierarchy, len(widths) + 1)
+        case Dates(units):
+            if source.base not in DATE_TYPES:
+                return Problem(
+                    place,
+                    f'dates need a date or timestamp column, and "{column.name}" is {source.type}',
+                    'use { mask = "right" } for dates that are kept as text',
+                )
+            # the text of a date is its day already; a timestamp still has its time
+            finer = tuple(unit for unit in units if unit != "day" or source.base in TIMESTAMP_TYPES)
+            return Quasi(number, source, Dates(finer), len(finer) + 1)
+        case Mask(side):
+            return Quasi(number, source, column.hierarchy, height=1 if side == "all" else 0)
+        case None:
+            return Problem(place, f'quasi-identifier "{column.name}" has no hierarchy')
+
+
+def _place(policy: Policy, column: str) -> str:
+    return f"{policy.place} [columns.{written(column)}]"

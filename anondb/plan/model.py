@@ -1,0 +1,43 @@
+"""What a run knows before it reads a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from anondb.hierarchy.model import VghTable
+from anondb.policy.model import Policy
+from anondb.sqlgen.shape import Quasi, Relation, Scratch, SourceColumn
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A policy that fits the database."""
+
+    policy: Policy
+    source: Relation
+    target: Relation
+    columns: tuple[SourceColumn, ...]  # of the release, in the source's order
+    quasi: tuple[Quasi, ...]
+    files: Mapping[str, VghTable] = field(default_factory=dict)  # hierarchies from CSV, by column
+
+    def with_quasi(self, quasi: tuple[Quasi, ...]) -> Plan:
+        return replace(self, quasi=quasi)
+
+    def scratch(self, run: int) -> Scratch:
+        return Scratch(run)
+
+    def fresh(self, run: int) -> Relation:
+        """Where the release is written before it is verified: beside the target, under a new name."""
+        return Relation(self.target.schema, f"anondb_run_{run}")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a caller can ask of a run besides the policy."""
+
+    replace: bool = False  # overwrite a target that was not made by anondb
+    allow_empty: bool = False  # publish an empty release of an empty source
+    show_values: bool = False  # name values outside a hierarchy in the error
+    lock_timeout: float = 10.0  # seconds to wait for a lock
+    work_mem: str = "256MB"  # memory of a sort or a hash in the run

@@ -1,0 +1,32 @@
+"""Released rows as pandas frames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anondb.db.connection import Connection
+from anondb.db.errors import translated
+from anondb.sqlgen import publish
+from anondb.sqlgen.render import render
+from anondb.sqlgen.shape import Relation
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def rows(connection: Connection, release: Relation, limit: int | None = None) -> pandas.DataFrame:
+    """The rows of a release, or the first of them."""
+    return _frame(connection, render(publish.all_rows(release, limit)))
+
+
+def class_sizes(connection: Connection, release: Relation, quasi: list[str]) -> pandas.Series[int]:
+    return _frame(connection, render(publish.class_sizes(release, quasi)))["n"]
+
+
+def _frame(connection: Connection, query: str) -> pandas.DataFrame:
+    import pandas  # takes longer to import than most commands take to run
+
+    with translated("reading the release"), connection.cursor() as cursor:
+        cursor.execute(query.encode())
+        names = [column.name for column in cursor.description or ()]
+        return pandas.DataFrame(cursor.fetchall(), columns=names)

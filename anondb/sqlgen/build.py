@@ -1,0 +1,91 @@
+"""Small constructors of SQL nodes: names are always quoted, and a string is never parsed as SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+from sqlglot import exp
+
+
+def ident(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)
+
+
+def table(name: str, schema: str | None = None, alias: str | None = None) -> exp.Expr:
+    """A table by its catalogue name; with an alias, ready for FROM."""
+    node = exp.Table(this=ident(name), db=None if schema is None else ident(schema))
+    return node if alias is None else exp.alias_(node, ident(alias), table=True)
+
+
+def scratch(name: str, alias: str | None = None) -> exp.Expr:
+    """A temporary table of the run."""
+    return table(name, "pg_temp", alias)
+
+
+def col(name: str, of: str | None = None) -> exp.Column:
+    return exp.Column(this=ident(name), table=None if of is None else ident(of))
+
+
+def number(value: object) -> exp.Expr:
+    """A numeric constant; negative ones in parentheses, as `x - -1` would start a comment."""
+    text = str(value)
+    return (
+        exp.paren(exp.Neg(this=exp.Literal.number(text[1:])))
+        if text.startswith("-")
+        else exp.Literal.number(text)
+    )
+
+
+def string(value: str) -> exp.Literal:
+    return exp.Literal.string(value)
+
+
+def null() -> exp.Null:
+    return exp.Null()
+
+
+def call(name: str, *args: exp.Expr) -> exp.Anonymous:
+    """A function by its own name: sqlglot's typed functions are rendered as it thinks best."""
+    return exp.Anonymous(this=name, expressions=list(args))
+
+
+def cast(node: exp.Expr, type_: str) -> exp.Cast:
+    return exp.Cast(this=node, to=exp.DataType.build(type_, dialect="postgres"))
+
+
+def named_type(text: str) -> exp.Var:
+    """A type as the server's own format_type() spells it, quoted where it must be."""
+    return exp.Var(this=text)
+
+
+def collate_c(node: exp.Expr) -> exp.Collate:
+    """Byte order: the same in every database, and the fastest."""
+    return exp.Collate(this=exp.paren(node), expression=ident("C"))
+
+
+def concat(nodes: Sequence[exp.Expr]) -> exp.Expr:
+    """`a || b || …`; the empty string for none."""
+    return reduce(lambda left, right: exp.DPipe(this=left, expression=right), nodes) if nodes else string("")
+
+
+def conjunction(nodes: Iterable[exp.Expr]) -> exp.Expr:
+    return exp.and_(*nodes)
+
+
+def left_join(select: exp.Select, joined: exp.Expr, on: exp.Expr) -> exp.Select:
+    return select.join(joined, on=on, join_type="left", copy=False)
+
+
+def create_scratch(name: str, query: exp.Query) -> exp.Create:
+    """A temporary table of a query's rows: gone with the run's connection, also after a crash."""
+    return exp.Create(
+        this=scratch_name(name),
+        kind="TABLE",
+        expression=query,
+        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+    )
+
+
+def scratch_name(name: str) -> exp.Table:
+    return exp.Table(this=ident(name))
