@@ -291,13 +291,18 @@ def test_the_server_listens_on_no_tcp_port(data: Path) -> None:
         assert scalar(server.dsn, "show listen_addresses") == ""
 
 
-def test_variables_meant_for_other_servers_do_not_bend_this_one(
+def test_variables_meant_for_others_neither_bend_the_server_nor_reach_it(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in {"PGPORT": "6543", "PGDATABASE": "other", "PGUSER": "other", "PGDATA": "/"}.items():
-        monkeypatch.setenv(name, value)
-    with embedded.start(data, durable=False) as server:
-        assert answers(server.dsn)
+    for name in ("PGDATABASE", "PGUSER", "PGDATA", "PGPASSWORD"):
+        monkeypatch.setenv(name, "another's")
+    monkeypatch.setenv("PGPORT", "6543")
+    with embedded.start(data, durable=False) as server, psycopg.connect(server.dsn) as connection:
+        connection.execute("create temp table environment (line text)")
+        connection.execute("copy environment from program 'env'")
+        lines = connection.execute("select line from environment").fetchall()
+    assert ("LC_CTYPE=C",) in lines
+    assert ("PGPASSWORD=another's",) not in lines
 
 
 def test_the_socket_directory_is_private_and_no_parents_mode_changes(fresh: Path) -> None:
