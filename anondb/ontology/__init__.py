@@ -1,0 +1,1 @@
+"""Ontologies from files: WordNet, OBO, CSV."""
