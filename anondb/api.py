@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from anondb.db import catalog, removal, upgrade, vgh
+from anondb.db import catalog, gsl, removal, upgrade, vgh
+from anondb.db import ontology as stored
 from anondb.db.connection import Connection, Door, find
+from anondb.db.ontology import Loaded, OntologyInfo, Sense, TermMapping
 from anondb.db.upgrade import Status
 from anondb.db.vgh import VghInfo
 from anondb.hierarchy import csvfile
 from anondb.hierarchy.model import VghTable
+from anondb.hierarchy.score import Method, NodeSense, Score, ScoreSet
+from anondb.hierarchy.tree import Node
+from anondb.ontology import load as ontology_files
+from anondb.ontology.model import Progress, split
 from anondb.plan import rehearse
 from anondb.plan import run as running
 from anondb.plan.compile import compile_plan
@@ -64,10 +70,12 @@ class Database:
         found = catalog.snapshot(self.connection, source, target)
         return rehearse.script(compile_plan(policy, found, replace=replace))
 
-    def load_vgh(self, name: str, file: Path | str, *, replace: bool = False) -> VghInfo:
-        """Stores a hierarchy from a CSV file: one row a leaf, `leaf;level1;…;root`."""
+    def load_vgh(
+        self, name: str, file: Path | str, *, replace: bool = False, ontology: str | None = None
+    ) -> VghInfo:
+        """Stores a hierarchy from a CSV file: one row a leaf, `leaf;level1;…;root`; its terms are WordNet's."""
         upgrade.require_current(self.connection)
-        return vgh.store(self.connection, name, csvfile.read(Path(file)), replace=replace)
+        return vgh.store(self.connection, name, csvfile.read(Path(file)), replace=replace, ontology=ontology)
 
     def vgh(self, name: str) -> VghTable:
         """A stored hierarchy."""
@@ -82,6 +90,94 @@ class Database:
     def drop_vgh(self, name: str) -> None:
         upgrade.require_current(self.connection)
         vgh.drop(self.connection, name)
+
+    def load_ontology(
+        self,
+        source: Path | str,
+        *,
+        name: str | None = None,
+        verbs: bool = False,
+        skip_broken: bool = False,
+        progress: Progress | None = None,
+    ) -> Loaded:
+        """Stores `"wordnet"`, or the ontology in an OBO or CSV file; the same once more changes nothing."""
+        upgrade.require_current(self.connection)
+        chosen = ontology_files.name_of(source, name)
+        reading, storing = split(progress, 0.3)
+        found = ontology_files.read(source, verbs=verbs, skip_broken=skip_broken, progress=reading)
+        return stored.store(self.connection, chosen, found, storing)
+
+    def ontologies(self) -> list[OntologyInfo]:
+        """All stored ontologies."""
+        upgrade.require_current(self.connection)
+        return stored.catalogue(self.connection)
+
+    def drop_ontology(self, name: str) -> None:
+        upgrade.require_current(self.connection)
+        stored.drop(self.connection, name)
+
+    def senses(self, term: str, ontology: str = "wordnet") -> list[Sense]:
+        """What a term can mean, best known sense first."""
+        upgrade.require_current(self.connection)
+        return stored.senses(self.connection, term, ontology)
+
+    def similarity(self, a: str, b: str, measure: str = "wup", ontology: str = "wordnet") -> float:
+        """The similarity in [0, 1] of two terms, keys or ids."""
+        upgrade.require_current(self.connection)
+        return stored.similarity(self.connection, a, b, measure, ontology)
+
+    def map_term(self, term: str, concept: str | None, ontology: str = "wordnet") -> None:
+        """Says what a term means, for all hierarchies that use the ontology; None forgets it."""
+        upgrade.require_current(self.connection)
+        stored.map_term(self.connection, term, concept, ontology)
+
+    def mappings(self, ontology: str = "wordnet") -> list[TermMapping]:
+        """What users said that terms mean."""
+        upgrade.require_current(self.connection)
+        return stored.mappings(self.connection, ontology)
+
+    def score(
+        self,
+        name: str,
+        *,
+        measure: str = Method.measure,
+        aggregate: str = Method.aggregate,
+        weights: str | Sequence[float] = Method.weights,
+        table: str | None = None,
+        column: str | None = None,
+        unmapped: str = Method.unmapped,
+    ) -> Score:
+        """How much meaning a hierarchy loses (GSL), level by level, and what is wrong with it; print it."""
+        upgrade.require_current(self.connection)
+        return gsl.score(self.connection, name, Method(measure, aggregate, weights, table, column, unmapped))
+
+    def score_set(
+        self,
+        names: Sequence[str],
+        method: Method | None = None,
+        *,
+        preferences: Sequence[float] | None = None,
+    ) -> ScoreSet:
+        """Several hierarchies side by side, best first, with the score of the set."""
+        upgrade.require_current(self.connection)
+        return gsl.score_set(self.connection, names, method or Method(), preferences)
+
+    def node_losses(
+        self, name: str, *, measure: str = "wup", aggregate: str = "avg"
+    ) -> dict[Node, float | None]:
+        """The loss of each node (level, label) of a hierarchy, over the leaves below it."""
+        upgrade.require_current(self.connection)
+        return gsl.node_losses(self.connection, name, measure, aggregate)
+
+    def vgh_senses(self, name: str) -> list[NodeSense]:
+        """What every node of a hierarchy means, how that was found, and how sure it is."""
+        upgrade.require_current(self.connection)
+        return gsl.senses(self.connection, name)
+
+    def choose_sense(self, name: str, label: str, concept: str | None) -> None:
+        """Says what a label of a hierarchy means, as `bat#1`; None takes the choice back."""
+        upgrade.require_current(self.connection)
+        gsl.choose_sense(self.connection, name, label, concept)
 
     def upgrade(self) -> Status:
         """Installs anondb in the database, or brings it to this package's version."""

@@ -20,7 +20,10 @@ from psycopg.conninfo import make_conninfo
 from anondb.api import Database
 from anondb.db import embedded
 from anondb.db.connection import Connection, Door
+from anondb.db.ontology import store as store_ontology
 from anondb.db.upgrade import upgrade
+from anondb.errors import UsageError
+from anondb.ontology.wordnet import read as read_wordnet
 
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
 
@@ -118,6 +121,49 @@ def adult(server: str, adult_template: str) -> Iterator[Database]:
     """A fresh database with the Adult census data."""
     with _new_database(server, adult_template) as conninfo, Database(Door(conninfo)) as database:
         yield database
+
+
+@pytest.fixture(scope="session")
+def wordnet_template(server: str, template: str) -> Iterator[str]:
+    """The name of a database with WordNet's nouns in it."""
+    try:
+        nouns = read_wordnet()
+    except UsageError as error:
+        pytest.skip(f"there is no WordNet: {error.message}")
+    with _new_database(server, template) as conninfo:
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            store_ontology(connection, "wordnet", nouns)
+        yield psycopg.conninfo.conninfo_to_dict(conninfo)["dbname"]  # type: ignore[misc]
+
+
+@pytest.fixture
+def wordnet_dsn(server: str, wordnet_template: str) -> Iterator[str]:
+    """The conninfo of a fresh database with WordNet in it."""
+    with _new_database(server, wordnet_template) as conninfo:
+        yield conninfo
+
+
+@pytest.fixture
+def wordnet(wordnet_dsn: str) -> Iterator[Database]:
+    """A fresh database with WordNet in it."""
+    with Database(Door(wordnet_dsn)) as database:
+        yield database
+
+
+@pytest.fixture(scope="session")
+def _one_wordnet_dsn(server: str, wordnet_template: str) -> Iterator[str]:
+    with _new_database(server, wordnet_template) as conninfo:
+        yield conninfo
+
+
+@pytest.fixture
+def wordnet_connection(_one_wordnet_dsn: str) -> Iterator[Connection]:
+    """A connection to a database with WordNet in it, in a transaction that is rolled back: cheap."""
+    with (
+        psycopg.connect(_one_wordnet_dsn, autocommit=True) as connection,
+        connection.transaction(force_rollback=True),
+    ):
+        yield connection
 
 
 @contextmanager

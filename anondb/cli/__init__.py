@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from anondb.cli import database, demo, policies, vgh
+from anondb.cli import database, demo, ontology, policies, vgh
 from anondb.cli.output import LogFormat, report_error, set_up_logging
 from anondb.errors import AnondbError, Terminated
 
@@ -27,6 +27,7 @@ app.command()(demo.demo)
 app.command()(policies.plan)
 app.command()(policies.run)
 app.add_typer(database.app, name="db")
+app.add_typer(ontology.app, name="ontology")
 app.add_typer(vgh.app, name="vgh")
 
 

@@ -22,3 +22,4 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 PolicyFile = Annotated[
     Path, typer.Argument(metavar="POLICY.toml", help="What to release, from where, how.", show_default=False)
 ]
+VghName = Annotated[str, typer.Argument(metavar="NAME", help="The hierarchy's name.", show_default=False)]

@@ -7,15 +7,18 @@ import logging
 import sys
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from anondb.db.execute import Step
+from anondb.errors import UsageError
 from anondb.plan.run import STAGES
 
 out = Console(highlight=False, soft_wrap=False)
@@ -69,6 +72,24 @@ def table(*columns: str, title: str | None = None) -> Table:
     return made
 
 
+def is_watched() -> bool:
+    """Whether a person looks at standard error."""
+    return sys.stderr.isatty() and not _json_logs
+
+
+def write(text: str, file: Path | None) -> None:
+    """A result to a file, else to standard output."""
+    if file is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{file}: cannot be written: {error.strerror}", hint="check the file's name"
+        ) from None
+
+
 class RunProgress:
     """A progress bar over the stages of a run, on a terminal only; a log line a step when asked for."""
 
@@ -80,7 +101,7 @@ class RunProgress:
             TimeElapsedColumn(),
             console=err,
             transient=True,
-            disable=not sys.stderr.isatty() or _json_logs,
+            disable=not is_watched(),
         )
         self._task = self._bar.add_task("start", total=len(STAGES), doing="")
 

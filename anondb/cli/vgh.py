@@ -7,23 +7,26 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from anondb.api import connect
-from anondb.cli.options import Dsn, Json
-from anondb.cli.output import out, table
-from anondb.errors import UsageError
-from anondb.hierarchy import csvfile, tree
+from anondb.cli import score, show
+from anondb.cli.options import Dsn, Json, VghName
+from anondb.cli.output import out, table, write
+from anondb.hierarchy import csvfile
 
 app = typer.Typer(help="Value generalization hierarchies (VGHs) in the catalogue.", no_args_is_help=True)
-
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The hierarchy's name.", show_default=False)]
 
 
 @app.command()
 def load(
-    name: Name,
+    name: VghName,
     file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="One row a leaf: leaf;level1;…;root")],
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite the one of this name.")] = False,
+    ontology: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The ontology that knows its terms: wordnet, or the one it had."),
+    ] = None,
     dsn: Dsn = None,
 ) -> None:
     """Store a hierarchy from a CSV file (also as ARX writes it).
@@ -31,7 +34,7 @@ def load(
     Example: anondb vgh load occupation examples/hospital/occupation.csv
     """
     with connect(dsn) as db:
-        info = db.load_vgh(name, file, replace=replace)
+        info = db.load_vgh(name, file, replace=replace, ontology=ontology)
     out.print(f"{info.name}: {info.leaves} leaves, {info.nodes} nodes, height {info.height}")
 
 
@@ -41,49 +44,36 @@ def list_(dsn: Dsn = None, as_json: Json = False) -> None:
     with connect(dsn) as db:
         found = db.vghs()
     if as_json:
-        fields = ("name", "height", "leaves", "nodes")
+        fields = ("name", "height", "leaves", "nodes", "ontology")
         typer.echo(json.dumps([{field: getattr(info, field) for field in fields} for info in found]))
         return
-    listing = table("name", ">leaves", ">nodes", ">height", "stored")
+    listing = table("name", ">leaves", ">nodes", ">height", "ontology", "stored")
     for info in found:
         stored = f"{info.created_at:%Y-%m-%d %H:%M}"
-        listing.add_row(info.name, str(info.leaves), str(info.nodes), str(info.height), stored)
+        figures = (str(info.leaves), str(info.nodes), str(info.height))
+        listing.add_row(escape(info.name), *figures, escape(info.ontology), stored)
     out.print(listing if found else "no hierarchies are stored\n  hint: anondb vgh load NAME FILE.csv")
 
 
-@app.command()
-def show(
-    name: Name,
-    leaves: Annotated[int, typer.Option(help="Show at most so many children of a node.", min=1)] = 50,
-    dsn: Dsn = None,
-) -> None:
-    """Show a hierarchy as a tree."""
-    with connect(dsn) as db:
-        found = db.vgh(name)
-    for line in tree.lines(found, max_leaves=leaves):
-        typer.echo(line)
+app.command()(score.score)
+app.command()(score.senses)
+app.command()(show.show)
 
 
 @app.command()
 def export(
-    name: Name,
+    name: VghName,
     file: Annotated[Path | None, typer.Argument(metavar="[FILE.csv]", help="Else standard output.")] = None,
     dsn: Dsn = None,
 ) -> None:
     """Write a hierarchy as CSV, in the form that `load` reads."""
     with connect(dsn) as db:
         text = csvfile.write(db.vgh(name))
-    if file is None:
-        typer.echo(text, nl=False)
-        return
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be written: {error.strerror}") from None
+    write(text, file)
 
 
 @app.command()
-def drop(name: Name, dsn: Dsn = None) -> None:
+def drop(name: VghName, dsn: Dsn = None) -> None:
     """Forget a stored hierarchy."""
     with connect(dsn) as db:
         db.drop_vgh(name)

@@ -21,15 +21,34 @@ _LONGEST_LABEL = 2600
 
 # Both statements wait for a concurrent store of the same name, and then see what it did.
 _CREATE = """
-insert into anondb.vgh as v (name, height, leaves) values (%s, %s, %s)
+insert into anondb.vgh as v (name, height, leaves, ontology)
+values (%(name)s, %(height)s, %(leaves)s, coalesce(%(ontology)s, 'wordnet'))
 on conflict (name) do nothing
-returning v.id, v.created_at
+returning v.id, v.ontology, v.created_at
 """
 _CREATE_OR_REPLACE = """
-insert into anondb.vgh as v (name, height, leaves) values (%s, %s, %s)
+insert into anondb.vgh as v (name, height, leaves, ontology)
+values (%(name)s, %(height)s, %(leaves)s, coalesce(%(ontology)s, 'wordnet'))
 on conflict (name) do update
-set height = excluded.height, leaves = excluded.leaves, created_at = excluded.created_at
-returning v.id, v.created_at
+set height = excluded.height, leaves = excluded.leaves, created_at = excluded.created_at,
+    ontology = coalesce(%(ontology)s, v.ontology)
+returning v.id, v.ontology, v.created_at
+"""
+_LOCK = "select anondb.lock_vgh(%s)"
+# What users chose for a label stays with the label.
+_CHOSEN = """
+select distinct n.label, s.concept
+from anondb.vgh_sense as s
+join anondb.vgh_node as n on n.vgh = s.vgh and n.node = s.node
+join anondb.concept as c on c.id = s.concept
+join anondb.ontology as o on o.id = c.ontology
+where s.vgh = %s and s.chosen and o.name = %s
+"""
+_CHOOSE = """
+insert into anondb.vgh_sense (vgh, node, concept, how, chosen)
+select n.vgh, n.node, k.concept, 'chosen', true
+from unnest(%s::text[], %s::int[]) as k (label, concept)
+join anondb.vgh_node as n on n.vgh = %s and n.label = k.label
 """
 _CLEAR_PATHS = "delete from anondb.vgh_path as p where p.vgh = %s"
 _CLEAR_NODES = "delete from anondb.vgh_node as n where n.vgh = %s"
@@ -39,7 +58,7 @@ _COPY_PATHS = "copy anondb.vgh_path (vgh, leaf, level, node) from stdin"
 # Who is not the owner of the tables gets a warning from the server, and autovacuum does it later.
 _ANALYZE = "analyze anondb.vgh_node, anondb.vgh_path"
 _CATALOGUE = """
-select v.id, v.name, v.height, v.leaves, count(n.node)::int as nodes, v.created_at
+select v.id, v.name, v.height, v.leaves, count(n.node)::int as nodes, v.ontology, v.created_at
 from anondb.vgh as v
 left join anondb.vgh_node as n on n.vgh = v.id
 group by v.id
@@ -65,6 +84,7 @@ class VghInfo:
     height: int
     leaves: int
     nodes: int
+    ontology: str
     created_at: datetime
 
 
@@ -78,19 +98,27 @@ class _Node:
     parent: int | None
 
 
-def store(connection: Connection, name: str, table: VghTable, *, replace: bool = False) -> VghInfo:
-    """Stores a hierarchy under a name, as a whole or not at all."""
+def store(
+    connection: Connection, name: str, table: VghTable, *, replace: bool = False, ontology: str | None = None
+) -> VghInfo:
+    """Stores a hierarchy under a name, as a whole or not at all; it keeps its ontology unless one is given."""
     if not name.strip():
         raise UsageError("a hierarchy needs a name", hint="anondb vgh load NAME FILE.csv")
     numbers = _numbers(table)
     parents = _parents(table, numbers)
-    height, leaves = table.height, len(table.rows)
+    if ontology is not None and not ontology.strip():
+        raise UsageError("an ontology needs a name", hint="anondb ontology list shows the loaded ones")
+    entry = {"name": name, "height": table.height, "leaves": len(table.rows), "ontology": ontology}
     with translated("storing a hierarchy"), connection.transaction(), connection.cursor() as cursor:
-        cursor.execute(_CREATE_OR_REPLACE if replace else _CREATE, (name, height, leaves))
-        row = cast(tuple[int, datetime] | None, cursor.fetchone())
+        cursor.execute(_CREATE_OR_REPLACE if replace else _CREATE, entry)
+        row = cast(tuple[int, str, datetime] | None, cursor.fetchone())
         if row is None:
             raise UsageError(f'hierarchy "{name}" exists', hint="give --replace to load it anew")
-        vgh, created_at = row
+        vgh, used, created_at = row
+        cursor.execute(
+            _LOCK, (vgh,)
+        )  # nobody finds out meanings from the old nodes and keeps them for the new
+        chosen = cast(list[tuple[str, int]], cursor.execute(_CHOSEN, (vgh, used)).fetchall())
         cursor.execute(_CLEAR_PATHS, (vgh,))
         cursor.execute(_CLEAR_NODES, (vgh,))
         with cursor.copy(_COPY_NODES) as copy:
@@ -100,8 +128,11 @@ def store(connection: Connection, name: str, table: VghTable, *, replace: bool =
             for leaf, labels in enumerate(table.rows, start=1):
                 for step in enumerate(labels):
                     copy.write_row((vgh, leaf, step[0], numbers[step]))
+        if chosen:
+            labels, concepts = zip(*chosen, strict=True)
+            cursor.execute(_CHOOSE, (list(labels), list(concepts), vgh))
         cursor.execute(_ANALYZE)
-    return VghInfo(vgh, name, height, leaves, len(numbers), created_at)
+    return VghInfo(vgh, name, table.height, len(table.rows), len(numbers), used, created_at)
 
 
 def fetch(connection: Connection, name: str) -> VghTable:

@@ -2,48 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from anondb.hierarchy.model import VghTable
 
-_Node = tuple[int, str]  # level, label
-_Children = dict[_Node, dict[_Node, None]]  # a dict for a set that keeps the order of the leaves
+Node = tuple[int, str]  # level, label
+Children = dict[Node, dict[Node, None]]  # a dict for a set that keeps the order of the leaves
+
+
+class Line(NamedTuple):
+    """A node as it stands in the tree: the branches that lead to it, and its label on one line."""
+
+    branch: str
+    text: str
+    node: Node | None  # none where nodes are only counted
 
 
 def lines(table: VghTable, *, max_leaves: int | None = None) -> Iterator[str]:
+    """The tree as text."""
+    return (line.branch + line.text for line in drawn(table, max_leaves=max_leaves))
+
+
+def drawn(table: VghTable, *, max_leaves: int | None = None) -> Iterator[Line]:
     """One line a node, at most `max_leaves` below each; a leaf that balances its branch is drawn once."""
-    children = _children(table)
-    pending = [("", "", _text(table.rows[0][-1]), list(children[table.height, table.rows[0][-1]]))]
+    below = children(table)
+    root = (table.height, table.rows[0][-1])
+    pending: list[tuple[str, str, str, Node | None]] = [("", "", text(root[1]), root)]
     while pending:
-        branch, indent, text, below = pending.pop()
-        yield branch + text
-        shown = below if max_leaves is None else below[:max_leaves]
-        entries = [(_text(node[1]), _below(node, children)) for node in shown]
-        if len(shown) < len(below):
-            entries.append((f"… {len(below) - len(shown)} more", []))
-        for position, (label, nodes) in reversed(list(enumerate(entries, start=1))):
+        branch, indent, label, node = pending.pop()
+        yield Line(branch, label, node)
+        nodes = shown(node, below) if node is not None else ()
+        entries: list[tuple[str, Node | None]] = [(text(child[1]), child) for child in nodes[:max_leaves]]
+        if len(entries) < len(nodes):
+            entries.append((f"… {len(nodes) - len(entries)} more", None))
+        for position, (entry, child) in reversed(list(enumerate(entries, start=1))):
             last = position == len(entries)
             pending.append(
-                (indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  "), label, nodes)
+                (indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  "), entry, child)
             )
 
 
-def _children(table: VghTable) -> _Children:
-    children: _Children = {}
+def children(table: VghTable) -> Children:
+    """The nodes below each node that has any, in the order of the leaves."""
+    found: Children = {}
     for row in table.rows:
         for level in range(table.height, 0, -1):
-            children.setdefault((level, row[level]), {})[level - 1, row[level - 1]] = None
-    return children
+            found.setdefault((level, row[level]), {})[level - 1, row[level - 1]] = None
+    return found
 
 
-def _below(node: _Node, children: _Children) -> list[_Node]:
+def shown(node: Node, below: Children) -> Sequence[Node]:
     """The children of a node; none if all that lies below is the node itself, repeated down to the leaf."""
-    below = list(children.get(node, ()))
-    while len(below) == 1 and below[0][1] == node[1]:
-        below = list(children.get(below[0], ()))
-    return below
+    nodes = list(below.get(node, ()))
+    while len(nodes) == 1 and nodes[0][1] == node[1]:
+        nodes = list(below.get(nodes[0], ()))
+    return nodes
 
 
-def _text(label: str) -> str:
+def text(label: str) -> str:
     """The label on one line, whatever characters it holds."""
     return label if label.isprintable() else label.encode("unicode_escape").decode()

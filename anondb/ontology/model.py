@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,6 +13,22 @@ ISA = ("isa", "instance")
 
 Progress = Callable[[str, float], None]
 """Told what is being done, and which share of it is done (0 to 1)."""
+
+_LONGEST_LEMMA = 500  # nobody types the formulas that chemists list as synonyms, and no index holds them
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_LOOKALIKES = str.maketrans(
+    dict.fromkeys("‐‑‒–—―", "-") | dict.fromkeys("\u2018\u2019\u02bc", "'") | {"_": " "}
+)
+
+
+def split(progress: Progress | None, share: float) -> tuple[Progress, Progress]:
+    """Progress of two pieces of work one after the other, the first of which takes this share."""
+    if progress is None:
+        return (lambda doing, done: None), (lambda doing, done: None)
+    return (
+        lambda doing, done: progress(doing, done * share),
+        lambda doing, done: progress(doing, share + done * (1 - share)),
+    )
 
 
 class Concept(NamedTuple):
@@ -42,6 +60,7 @@ class Ontology:
     concepts: list[Concept] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     lexemes: list[Lexeme] = field(default_factory=list)
+    place: str = ""  # the file, for messages
 
     @property
     def sha256(self) -> str:
@@ -58,19 +77,21 @@ class Ontology:
         yield from self.lexemes
 
 
-def number_senses(names: list[tuple[str, str, str]]) -> list[Lexeme]:
+def number_senses(names: Iterable[tuple[str, str, str]]) -> list[Lexeme]:
     """Lexemes from (name, concept, kind): a name that several concepts have gets a sense for each."""
-    seen: dict[str, list[str]] = {}
+    seen: dict[str, set[str]] = {}
     lexemes = []
     for name, concept, kind in names:
         lemma = normal_term(name)
-        concepts = seen.setdefault(lemma, [])
-        if lemma and concept not in concepts:
-            concepts.append(concept)
+        concepts = seen.setdefault(lemma, set())
+        if 0 < len(lemma) <= _LONGEST_LEMMA and concept not in concepts:
+            concepts.add(concept)
             lexemes.append(Lexeme(lemma, len(concepts), "n", concept, kind))
     return lexemes
 
 
 def normal_term(term: str) -> str:
-    """As anondb.normal_term: lower case, single spaces, no underscores."""
-    return " ".join(term.lower().replace("_", " ").split())
+    """As anondb.normal_term: lower case, single spaces, no underscores, no accents."""
+    if not term.isascii():
+        term = _ACCENTS.sub("", unicodedata.normalize("NFKD", term))
+    return " ".join(term.translate(_LOOKALIKES).lower().split())

@@ -7,8 +7,9 @@ from alembic import op
 revision = "0002"
 down_revision = "0001"
 
-# concept_edge and concept_closure have no foreign keys to concept: a million checks would double the
-# time of a load, and only a load writes them. Both go with their ontology.
+# concept_edge and concept_closure have no foreign keys: a million checks would double the time of a load,
+# and only a load writes them. They go with their ontology by anondb.drop_ontology. A lexeme goes with its
+# concept, which goes with its ontology. A kept similarity goes with its first concept: both go together.
 
 ONTOLOGIES = """
 create table anondb.ontology (
@@ -48,30 +49,26 @@ comment on column anondb.concept.min_depth is 'On the shortest way to a root.';
 comment on column anondb.concept.max_depth is 'On the longest way to a root.';
 
 create table anondb.concept_edge (
-    ontology int not null references anondb.ontology on delete cascade,
     child int not null,
     parent int not null,
     kind text not null check (kind in ('isa', 'instance', 'part', 'substance')),
     primary key (child, parent, kind)
 );
 create index on anondb.concept_edge (parent);
-create index on anondb.concept_edge (ontology);
 comment on table anondb.concept_edge is 'Child is a parent, an instance of it, a part of it, or its substance.';
 
 create table anondb.concept_closure (
-    ontology int not null references anondb.ontology on delete cascade,
     descendant int not null,
     ancestor int not null,
     distance int not null,
     primary key (descendant, ancestor)
 );
-create index on anondb.concept_closure (ontology);
 comment on table anondb.concept_closure is
 'Every concept with all its generalizations (isa and instance), itself included at distance 0.';
 comment on column anondb.concept_closure.distance is 'Links on the shortest way.';
 
 create table anondb.lexeme (
-    ontology int not null references anondb.ontology on delete cascade,
+    ontology int not null,
     lemma text not null,
     sense int not null check (sense > 0),
     pos text not null,
@@ -100,15 +97,13 @@ comment on table anondb.term_mapping is
 
 SIMILARITIES = """
 create table anondb.concept_similarity (
-    measure text not null,
     a int not null references anondb.concept on delete cascade,
-    b int not null references anondb.concept on delete cascade,
+    b int not null,
+    measure text not null,
     similarity double precision not null check (similarity between 0 and 1),
-    primary key (measure, a, b),
+    primary key (a, b, measure),
     constraint similarity_is_kept_once check (a <= b)
 );
-create index on anondb.concept_similarity (a);
-create index on anondb.concept_similarity (b);
 comment on table anondb.concept_similarity is
 'Similarities in use, computed once; they go with their concepts, and with an upgrade.';
 """
@@ -122,6 +117,7 @@ create table anondb.vgh_sense (
     node int not null,
     concept int references anondb.concept on delete cascade,
     how text not null,
+    confidence double precision not null default 1 check (confidence between 0 and 1),
     chosen boolean not null default false,
     primary key (vgh, node),
     foreign key (vgh, node) references anondb.vgh_node on delete cascade
@@ -130,7 +126,9 @@ create index on anondb.vgh_sense (concept);
 comment on table anondb.vgh_sense is
 'What a node of a hierarchy means by itself; ancestors can mean something else for a leaf: vgh_pair.';
 comment on column anondb.vgh_sense.concept is 'NULL where none was found.';
-comment on column anondb.vgh_sense.how is 'How it was found: given, chosen, mapping, lemma, synonym, plural, stem, …';
+comment on column anondb.vgh_sense.how is 'How it was found: given, chosen, mapping, lemma, synonym, plural, stem, head, ...';
+comment on column anondb.vgh_sense.confidence is
+'How far the sense is ahead of the next best one: 0 is a tie, 1 where there was nothing to choose between.';
 comment on column anondb.vgh_sense.chosen is 'A user chose it: it stays when the others are found anew.';
 
 create table anondb.vgh_pair (
@@ -146,7 +144,8 @@ create table anondb.vgh_pair (
 create index on anondb.vgh_pair (leaf_concept);
 create index on anondb.vgh_pair (concept);
 comment on table anondb.vgh_pair is 'What each ancestor means for each leaf (Procedure 2 of the GSL paper).';
-comment on column anondb.vgh_pair.how is 'inherited: found among the leaf''s own generalizations; else as in vgh_sense.';
+comment on column anondb.vgh_pair.how is
+'inherited: found among the leaf''s own generalizations; else as in vgh_sense.';
 
 create table anondb.vgh_loss (
     vgh int not null,

@@ -13,10 +13,17 @@ return tsvector_to_array(to_tsvector('pg_catalog.english'::regconfig, gloss));
 comment on function anondb.gloss_words(text) is 'The stems of a gloss''s words, without stop words.';
 
 create function anondb.normal_term(term text) returns text
-language sql immutable parallel safe
-return btrim(regexp_replace(translate(lower(term), '_', ' '), '\s+', ' ', 'g'));
+language sql stable parallel safe
+-- As normal_term in anondb/ontology/model.py. Accents, and the many dashes and apostrophes, are told apart
+-- by nobody who types a term; taking them off needs Unicode.
+return btrim(regexp_replace(translate(lower(
+    case when getdatabaseencoding() = 'UTF8'
+         then regexp_replace(regexp_replace(regexp_replace(normalize(term, nfkd),
+              '[\u0300-\u036f]', '', 'g'), '[\u2010-\u2015]', '-', 'g'), '[\u2018\u2019\u02bc]', '''', 'g')
+         else term end),
+    '_', ' '), '\s+', ' ', 'g'));
 comment on function anondb.normal_term(text) is
-'A term as lexemes are written: lower case, single spaces, no underscores.';
+'A term as lexemes are written: lower case, single spaces, no underscores, no accents.';
 
 create function anondb.find_ontology(name text) returns int
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
@@ -37,27 +44,41 @@ comment on function anondb.find_ontology(text) is 'The id of an ontology by its 
 
 create function anondb.build_closure(ontology int) returns bigint
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
--- Breadth first, one statement a round: the first distance that is found is the shortest.
 declare
-    v_round int := 0;
+    v_depth int;
     v_rows bigint;
-    v_all bigint := 0;
 begin
-    insert into anondb.concept_closure (ontology, descendant, ancestor, distance)
-    select c.ontology, c.id, c.id, 0 from anondb.concept as c where c.ontology = build_closure.ontology;
-    loop
-        get diagnostics v_rows = row_count;
-        v_all := v_all + v_rows;
-        exit when v_rows = 0;
-        insert into anondb.concept_closure (ontology, descendant, ancestor, distance)
-        select distinct t.ontology, t.descendant, e.parent, v_round + 1
-        from anondb.concept_closure as t
-        join anondb.concept_edge as e on e.child = t.ancestor and e.kind in ('isa', 'instance')
-        where t.ontology = build_closure.ontology and t.distance = v_round
-        on conflict do nothing;
-        v_round := v_round + 1;
-    end loop;
-    return v_all;
+    -- no way is longer than the ontology is deep; the bound also ends the recursion if there is a cycle
+    select o.depth into v_depth from anondb.ontology as o where o.id = build_closure.ontology;
+    insert into anondb.concept_closure (descendant, ancestor, distance)
+    with recursive up (descendant, ancestor, distance) as (
+        select c.id, c.id, 0 from anondb.concept as c where c.ontology = build_closure.ontology
+        union
+        select u.descendant, e.parent, u.distance + 1
+        from up as u
+        join anondb.concept_edge as e on e.child = u.ancestor and e.kind in ('isa', 'instance')
+        where u.distance < v_depth
+    )
+    select u.descendant, u.ancestor, min(u.distance)
+    from up as u
+    group by u.descendant, u.ancestor
+    order by u.descendant, u.ancestor;  -- as the primary key has them, which is then built at its end
+    get diagnostics v_rows = row_count;
+    return v_rows;
 end $$;
 comment on function anondb.build_closure(int) is
 'Fills concept_closure for an ontology whose concepts and edges are loaded; returns its rows.';
+
+create function anondb.drop_ontology(name text) returns void
+language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
+declare
+    v_ontology int := anondb.find_ontology(name);
+begin
+    delete from anondb.concept_closure as t
+    using anondb.concept as c where c.id = t.descendant and c.ontology = v_ontology;
+    delete from anondb.concept_edge as e
+    using anondb.concept as c where c.id = e.child and c.ontology = v_ontology;
+    delete from anondb.ontology as o where o.id = v_ontology;
+end $$;
+comment on function anondb.drop_ontology(text) is
+'Forgets an ontology, with the similarities and meanings that come from it. Raises SA130 if there is none.';

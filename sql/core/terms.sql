@@ -2,55 +2,96 @@
 
 create function anondb.singulars(term text) returns text[]
 language sql immutable parallel safe
--- the detachment rules for nouns of WordNet's morphy; irregular plurals are lexemes of their own
+-- the detachment rules for nouns of WordNet's morphy, and -oes and -ves, which it keeps as exceptions; other
+-- irregular plurals are lexemes of their own
 return array_remove(array[
     case when term like '%ies' then left(term, -3) || 'y' end,
     case when term like '%men' then left(term, -2) || 'an' end,
-    case when term ~ '(s|x|z|ch|sh)es$' then left(term, -2) end,
+    case when term ~ '(s|x|z|ch|sh|o)es$' then left(term, -2) end,
+    case when term like '%ves' then left(term, -3) || 'f' end,
+    case when term like '%ves' then left(term, -3) || 'fe' end,
     case when term like '%s' and term not like '%ss' then left(term, -1) end], null);
 comment on function anondb.singulars(text) is 'What a term may be the plural of.';
 
-create function anondb.word_senses(term text, ontology int)
-returns table (concept int, sense int, pos text, how text)
+create function anondb.word_senses(term text, ontology int, stems boolean = true)
+returns table (concept int, sense int, how text)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp rows 4 as $$
--- The first way that finds anything wins. Nouns go before verbs: hierarchies are made of things.
+-- The first way that finds anything wins, and nouns go before verbs: hierarchies are made of things.
 declare
-    v_lemma text;
+    v_lemma text := term;
+    v_pos text;
+    v_how text;
 begin
-    return query
-        select l.concept, l.sense, l.pos, case l.kind when 'irregular' then 'plural' else l.kind end
+    select l.pos into v_pos from anondb.lexeme as l
+    where l.ontology = word_senses.ontology and l.lemma = term order by l.pos limit 1;
+    if v_pos is null then
+        v_how := 'plural';
+        select l.lemma, l.pos into v_lemma, v_pos
+        from unnest(anondb.singulars(term)) with ordinality as s (lemma, place)
+        join anondb.lexeme as l on l.ontology = word_senses.ontology and l.lemma = s.lemma
+        order by s.place, l.pos limit 1;
+    end if;
+    if v_pos is null and stems then
+        v_how := 'stem';
+        select l.lemma, l.pos into v_lemma, v_pos
         from anondb.lexeme as l
-        where l.ontology = word_senses.ontology and l.lemma = term order by l.pos, l.sense;
-    if found then return; end if;
-    foreach v_lemma in array anondb.singulars(term) loop
-        return query
-            select l.concept, l.sense, l.pos, 'plural'
-            from anondb.lexeme as l
-            where l.ontology = word_senses.ontology and l.lemma = v_lemma order by l.pos, l.sense;
-        if found then return; end if;
-    end loop;
-    select l.lemma into v_lemma
-    from anondb.lexeme as l
-    where l.ontology = word_senses.ontology and l.stem = anondb.stem(term)
-    order by l.pos, length(l.lemma), l.lemma limit 1;
+        where l.ontology = word_senses.ontology and l.stem = anondb.stem(term)
+          -- a stop word has no stem, and otherness is not what "other" means
+          and ts_lexize('english_stem', term) is distinct from '{}'
+        order by l.pos, length(l.lemma), l.lemma collate "C" limit 1;
+    end if;
     return query
-        select l.concept, l.sense, l.pos, 'stem'
+        select l.concept, l.sense, coalesce(v_how, case l.kind when 'irregular' then 'plural' else l.kind end)
         from anondb.lexeme as l
-        where l.ontology = word_senses.ontology and l.lemma = v_lemma order by l.pos, l.sense;
+        where l.ontology = word_senses.ontology and l.lemma = v_lemma and l.pos = v_pos order by l.sense;
 end $$;
-comment on function anondb.word_senses(text, int) is
-'The senses of a word or a known phrase in an ontology: as it stands, as a plural, or by its stem.';
+comment on function anondb.word_senses(text, int, boolean) is
+'The senses of a word or a known phrase in an ontology: as it stands, as a plural, or, if asked for, by its stem.';
 
-create function anondb.term_senses(term text, ontology int)
+create function anondb.phrase_heads(term text) returns text[]
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+-- English has the head of a phrase at its right (senior software engineer, software engineer, engineer), but
+-- before a preposition (cancer of the lung), a comma (pneumonia, bacterial), a bracket, or a number (grade 12).
+declare
+    v_plain text := split_part(regexp_replace(term, '[(\[][^)\]]*[)\]]?|;', ',', 'g'), ',', 1);
+    v_words text[] := array_remove(regexp_split_to_array(coalesce(nullif(v_plain, ''), term), '[ ,/&+]+'), '');
+    v_last int := cardinality(v_words);
+    v_before int;
+    v_heads text[] := '{}';
+begin
+    while v_last > 0 and (v_words[v_last] !~ '[^0-9[:punct:]]{2}' or v_words[v_last] ~ '^[ivx]+$') loop
+        v_last := v_last - 1;
+    end loop;
+    select min(w.place) - 1 into v_before
+    from unnest(v_words) with ordinality as w (word, place)
+    where w.place between 2 and v_last - 1
+      and w.word = any('{of,in,for,with,without,at,on,upon,from,to,by,under,due,during,against,after,before,not,de,am}');
+    for v_first in 1 .. coalesce(v_before, v_last, 0) loop
+        v_heads := v_heads || array_to_string(v_words[v_first:v_last], ' ');
+    end loop;
+    for v_first in 1 .. coalesce(v_before, 0) loop
+        v_heads := v_heads || array_to_string(v_words[v_first:v_before], ' ');
+    end loop;
+    return v_heads;
+end $$;
+comment on function anondb.phrase_heads(text) is
+'What a phrase is about, the longest first: senior nurse, nurse. The term is a normal one.';
+
+create function anondb.term_senses(term text, ontology int, ids boolean = false)
 returns table (concept int, sense int, how text)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp rows 4 as $$
 declare
-    v_sense int := substring(term from '#0*([1-9][0-9]{0,8})$')::int;
+    v_sense int := substring(btrim(term) from '\S#0*([1-9][0-9]{0,8})$')::int;
     v_bare text := anondb.label_without_sense(btrim(term));
     v_term text := anondb.normal_term(v_bare);
+    v_apart text := case when v_term ~ '[-/]' then anondb.normal_term(translate(v_term, '-/', '  ')) else v_term end;
+    -- tooth brush; only of two words, as longer ones give words by chance
+    v_joined text := case when v_apart ~ '^[[:alpha:]]{2,} [[:alpha:]]{2,}$' then replace(v_apart, ' ', '') end;
+    v_phrases text[] := array[v_term, v_apart, v_joined, v_apart];
     v_phrase text;
+    v_place int := 0;
+    v_stems boolean;
     v_senses int;
-    v_pos text;
 begin
     if v_sense is null then
         return query
@@ -59,9 +100,10 @@ begin
         if found then return; end if;
         return query
             select c.id, 1, 'key' from anondb.concept as c
-            where c.ontology = term_senses.ontology and c.key = v_bare;
+            where c.ontology = term_senses.ontology and c.key in (v_bare, lower(v_bare), upper(v_bare))
+            order by c.key = v_bare desc, c.key collate "C" limit 1;
         if found then return; end if;
-        if v_bare ~ '^[0-9]{1,9}$' then
+        if ids and v_bare ~ '^[1-9][0-9]{0,8}$' then
             return query
                 select c.id, 1, 'id' from anondb.concept as c
                 where c.ontology = term_senses.ontology and c.id = v_bare::int;
@@ -77,42 +119,44 @@ begin
             return;
         end if;
     end if;
-    foreach v_phrase in array array[v_term, translate(v_term, '-', ' ')] loop
-        loop
-            select w.pos, count(*) into v_pos, v_senses
-            from anondb.word_senses(v_phrase, ontology) as w group by w.pos order by w.pos limit 1;
-            if v_pos is not null then
-                if v_sense > v_senses then
-                    raise exception '"%" has no sense %', v_phrase, v_sense
-                        using errcode = 'SA131', hint = format('It has %s in this ontology.', v_senses);
-                end if;
-                return query
-                    select w.concept, w.sense,
-                           case when v_phrase in (v_term, translate(v_term, '-', ' ')) then w.how else 'head' end
-                    from anondb.word_senses(v_phrase, ontology) as w
-                    where w.pos = v_pos and (v_sense is null or w.sense = v_sense);
-                return;
-            end if;
-            -- English phrases have their head at the right: senior software engineer, software engineer, engineer
-            exit when position(' ' in v_phrase) = 0;
-            v_phrase := substring(v_phrase from position(' ' in v_phrase) + 1);
-        end loop;
+    loop
+        v_place := v_place + 1;
+        if v_place = 5 then
+            v_phrases := v_phrases || anondb.phrase_heads(v_term) || anondb.phrase_heads(v_apart);
+        end if;
+        exit when v_place > cardinality(v_phrases);
+        v_phrase := v_phrases[v_place];
+        -- the whole by its stem after its other spellings; a head is a noun, not a participle with its stem
+        v_stems := v_place = 4 or v_place > 4 and position(' ' in v_phrase) > 0;
+        continue when v_phrase is null or v_place <> 4 and v_phrase = any(v_phrases[:v_place - 1]);
+        return query
+            select w.concept, w.sense, case when v_place > 4 then 'head' else w.how end
+            from anondb.word_senses(v_phrase, ontology, v_stems) as w
+            where v_sense is null or w.sense = v_sense;
+        if found then return; end if;
+        select count(*) into v_senses from anondb.word_senses(v_phrase, ontology, v_stems) where v_sense is not null;
+        if v_senses > 0 then
+            raise exception '"%" has no sense %', v_phrase, v_sense
+                using errcode = 'SA131', hint = format('It has %s in this ontology.', v_senses);
+        end if;
     end loop;
 end $$;
-comment on function anondb.term_senses(text, int) is
-'All concepts that a term can mean, best known sense first, with how they were found: mapping, key, id, lemma, synonym, '
-'plural, stem, head (the longest known right-hand part), or root for *. Raises SA131 for a sense that does not exist.';
+comment on function anondb.term_senses(text, int, boolean) is
+'All concepts that a term can mean, best known sense first, with how they were found: mapping, key, lemma, synonym, '
+'plural, stem, head (the longest known right-hand part), root for *, or id if ids are asked for. '
+'Raises SA131 for a sense that does not exist.';
 
 create function anondb.find_concept(term text, ontology text = 'wordnet') returns int
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable strict parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
     v_concept int;
 begin
     select s.concept into v_concept
-    from anondb.term_senses(term, anondb.find_ontology(ontology)) as s order by s.sense limit 1;
+    from anondb.term_senses(term, anondb.find_ontology(ontology), ids => true) as s order by s.sense limit 1;
     if v_concept is null then
         raise exception 'ontology "%" has no concept for "%"', ontology, term
-            using errcode = 'SA132', hint = 'Map it: select anondb.map_term(''term'', ''concept''), or load another ontology.';
+            using errcode = 'SA132',
+            hint = format('Say what it means: select anondb.map_term(%L, ''a term that it has'', %L)', term, ontology);
     end if;
     return v_concept;
 end $$;
@@ -124,14 +168,24 @@ language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp 
 -- Hierarchies that use the ontology are understood anew when they are scored next.
 declare
     v_ontology int := anondb.find_ontology(ontology);
+    v_term text := anondb.normal_term(term);
 begin
-    insert into anondb.term_mapping as m (ontology, term, concept)
-    values (v_ontology, anondb.normal_term(term), anondb.find_concept(concept, ontology))
-    on conflict on constraint term_mapping_pkey do update set concept = excluded.concept;
+    if v_term is null or v_term in ('', '*') or anondb.label_without_sense(v_term) <> v_term then
+        raise exception '"%" is no term that can be mapped', term
+            using errcode = 'SA136', hint = 'A mapping is for a word or a phrase, without #sense.';
+    end if;
+    if concept is null then
+        delete from anondb.term_mapping as m where m.ontology = v_ontology and m.term = v_term;
+    else
+        insert into anondb.term_mapping as m (ontology, term, concept)
+        values (v_ontology, v_term, anondb.find_concept(concept, ontology))
+        on conflict on constraint term_mapping_pkey do update set concept = excluded.concept;
+    end if;
     perform anondb.forget_meanings(v.id) from anondb.vgh as v where v.ontology = map_term.ontology;
 end $$;
 comment on function anondb.map_term(text, text, text) is
-'Says what a term means, for all hierarchies that use the ontology: map_term(''GP'', ''doctor#1'').';
+'Says what a term means, for all hierarchies that use the ontology: map_term(''GP'', ''doctor#1''); '
+'with NULL for the concept, forgets it. Raises SA136 for what is no term.';
 
 create function anondb.lesk(terms text[], ontology int)
 returns table (term text, concept int, sense int, how text, score bigint, senses bigint)

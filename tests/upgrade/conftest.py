@@ -103,12 +103,16 @@ def migrations_dir(tmp_path: Path) -> Path:
     return shutil.copytree(resources.path("migrations"), tmp_path / "50% off" / "migrations")
 
 
-def add_migration(migrations_dir: Path, statement: str) -> None:
-    """A migration 0002 that runs one statement."""
-    (migrations_dir / "versions" / "0002_added_by_a_test.py").write_text(
+def add_migration(migrations_dir: Path, statement: str) -> Path:
+    """A migration 9999, after all others, that runs one statement."""
+    versions = migrations_dir / "versions"
+    last = max(path.name for path in versions.glob("[0-9]*.py")).partition("_")[0]
+    added = versions / "9999_added_by_a_test.py"
+    added.write_text(
         "from alembic import op\n"
-        "revision = '0002'\n"
-        "down_revision = '0001'\n"
+        "revision = '9999'\n"
+        f"down_revision = {last!r}\n"
         "def upgrade():\n"
         f"    op.execute({statement!r})\n"
     )
+    return added
