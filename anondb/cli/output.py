@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime
 from enum import StrEnum
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -59,6 +59,15 @@ def report_error(message: str, hint: str | None, code: int) -> None:
     err.print(Text("error: ", style="bold red") + Text(message, style="default"), soft_wrap=True)
     if hint:
         err.print(Text(f"  hint: {hint}", style="yellow"), soft_wrap=True)
+
+
+def report_usage(error: Any) -> None:
+    """A call that typer refuses, as it shows it to people, and as all other errors to machines."""
+    if _json_logs:
+        path = error.ctx.command_path if getattr(error, "ctx", None) else "anondb"
+        report_error(error.format_message(), f"see {path} --help", error.exit_code)
+    else:
+        error.show()
 
 
 def table(*columns: str, title: str | None = None) -> Table:

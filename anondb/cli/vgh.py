@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from anondb.api import connect
 from anondb.cli.options import Dsn, Json
@@ -28,11 +29,13 @@ def load(
 ) -> None:
     """Store a hierarchy from a CSV file (also as ARX writes it).
 
-    Example: anondb vgh load occupation examples/hospital/occupation.csv
+    One row a leaf, its generalizations after it, the root last: Nurse;Health;Service;*
+
+    Example: anondb vgh load occupation anondb-demo/occupation.csv
     """
     with connect(dsn) as db:
         info = db.load_vgh(name, file, replace=replace)
-    out.print(f"{info.name}: {info.leaves} leaves, {info.nodes} nodes, height {info.height}")
+    typer.echo(f"{info.name}: {info.leaves} leaves, {info.nodes} nodes, height {info.height}")
 
 
 @app.command("list")
@@ -47,14 +50,14 @@ def list_(dsn: Dsn = None, as_json: Json = False) -> None:
     listing = table("name", ">leaves", ">nodes", ">height", "stored")
     for info in found:
         stored = f"{info.created_at:%Y-%m-%d %H:%M}"
-        listing.add_row(info.name, str(info.leaves), str(info.nodes), str(info.height), stored)
+        listing.add_row(escape(info.name), str(info.leaves), str(info.nodes), str(info.height), stored)
     out.print(listing if found else "no hierarchies are stored\n  hint: anondb vgh load NAME FILE.csv")
 
 
 @app.command()
 def show(
     name: Name,
-    leaves: Annotated[int, typer.Option(help="Show at most so many children of a node.", min=1)] = 50,
+    leaves: Annotated[int, typer.Option(metavar="N", help="Show at most N children of a node.", min=1)] = 50,
     dsn: Dsn = None,
 ) -> None:
     """Show a hierarchy as a tree."""
@@ -67,7 +70,7 @@ def show(
 @app.command()
 def export(
     name: Name,
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE.csv]", help="Else standard output.")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE.csv", help="Else standard output.")] = None,
     dsn: Dsn = None,
 ) -> None:
     """Write a hierarchy as CSV, in the form that `load` reads."""
@@ -79,7 +82,9 @@ def export(
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{file}: cannot be written: {error.strerror}") from None
+        raise UsageError(
+            f"{file}: cannot be written: {error.strerror}", hint="choose another file, or leave it out"
+        ) from None
 
 
 @app.command()
@@ -87,4 +92,4 @@ def drop(name: Name, dsn: Dsn = None) -> None:
     """Forget a stored hierarchy."""
     with connect(dsn) as db:
         db.drop_vgh(name)
-    out.print(f"{name} is gone")
+    typer.echo(f"{name} is gone")
