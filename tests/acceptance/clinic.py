@@ -175,7 +175,8 @@ class Clinic:
 
     def leftovers(self) -> list[str]:
         """Relations that runs have left; those of a session that is just ending are given their time."""
-        return eventually(lambda: self.execute(LEFTOVERS), wanted=lambda found: not found)
+        found = eventually(lambda: self.execute(LEFTOVERS), wanted=lambda found: not found)
+        return [name for (name,) in found]
 
     def _state(self) -> tuple[object, ...]:
         return self.execute(RELATIONS), [self.dump(*name) for name in self.execute(TABLES)]

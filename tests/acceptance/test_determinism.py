@@ -56,7 +56,8 @@ def test_the_order_of_the_rows_does_not_change_a_byte(clinic: Clinic, privacy: s
 TEXTS = r"""
 create table hospital.texts as
 select date '2024-02-29' + i / 2 as d, timestamptz '2024-07-01 23:30-01' + i / 2 * interval '1 hour' as t,
-       (0.1 / 3)::float8 + i / 2 as f, interval '1 day 2:00' * (i / 2) as v, '\x00ff'::bytea as b, 'it\''s ' || i / 2 as s
+       (0.1 / 3)::float8 + i / 2 as f, interval '1 day 2:00' * (i / 2) as v, '\x00ff'::bytea as b,
+       'it\''s ' || i / 2 as s
 from generate_series(0, 19) as i;
 """
 SETTINGS = {
@@ -86,17 +87,16 @@ def test_what_the_server_knows_of_the_source_does_not_change_a_byte(clinic: Clin
     clinic.execute("alter table hospital.rows drop column dose, drop column tags, drop column w")
     columns = {name: role for name, role in COLUMNS.items() if name not in ("dose", "tags", "w")}
     policy = clinic.policy(columns, source="hospital.rows", privacy=privacy)
-    releases, passes = set(), set()
+    releases = set()
     for statement in ("alter table hospital.rows set (autovacuum_enabled = off)", "analyze hospital.rows"):
         clinic.execute(statement)
-        run = clinic.has_released(policy)["run"]
+        clinic.has_released(policy)
         releases.add(clinic.dump())
-        [(read,)] = clinic.execute(
-            f"select count(*) from anondb.run_step where run = {int(run)} and sql like '%\"rows\"%'"
-        )
-        passes.add(read)
+    passes = clinic.execute(
+        'select count(*) from anondb.run_step as s where s.sql like \'%"hospital"."rows"%\' group by s.run'
+    )
     assert len(releases) == 1
-    assert passes == {1, 2}
+    assert sorted(passes) == [(1,), (2,)]
 
 
 def test_the_order_of_a_release_does_not_tell_the_order_of_the_source(clinic: Clinic) -> None:

@@ -1,0 +1,32 @@
+"""The physical limit: what PostgreSQL needs at the least to read and count the rows once, and to write them once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from psycopg import sql
+
+from anondb.db.connection import Connection
+
+_GROUP = sql.SQL("select count(*) from (select {quasi}, count(*) from {source} group by {quasi}) as g")
+_COPY = sql.SQL("create table adult_limit as select * from {source}")
+
+
+def measure(connection: Connection, source: str, quasi: Sequence[str]) -> dict[str, float]:
+    """Seconds of one grouping and one plain table of the same rows, each a transaction of its own."""
+    names = {
+        "quasi": sql.SQL(", ").join(map(sql.Identifier, quasi)),
+        "source": sql.Identifier(source),
+    }
+    connection.execute("drop table if exists adult_limit")
+    group = _seconds(connection, _GROUP.format(**names))
+    copy = _seconds(connection, _COPY.format(**names))
+    connection.execute("drop table adult_limit")
+    return {"group": round(group, 4), "create_table_as": round(copy, 4), "sum": round(group + copy, 4)}
+
+
+def _seconds(connection: Connection, statement: sql.Composed) -> float:
+    started = time.perf_counter()
+    connection.execute(statement)
+    return time.perf_counter() - started
