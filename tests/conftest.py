@@ -15,6 +15,7 @@ from pathlib import Path
 import hypothesis
 import psycopg
 import pytest
+from hypothesis import settings
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
@@ -24,6 +25,10 @@ from anondb.db.connection import Connection, Door
 from anondb.db.upgrade import upgrade
 
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
+
+# How long an example takes says more of the machine than of the law; a failure prints how to replay it.
+settings.register_profile("anondb", deadline=None, print_blob=True)
+settings.load_profile("anondb")
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -49,6 +49,8 @@ def set_up_logging(form: LogFormat, *, verbose: bool) -> None:
     log.handlers = [handler]
     log.setLevel(logging.INFO if verbose else logging.WARNING)
     log.propagate = False
+    # the driver warns of what it ignores while it cleans up after an error; the error is what we tell
+    logging.getLogger("psycopg").setLevel(logging.CRITICAL)
 
 
 def report_error(message: str, hint: str | None, code: int) -> None:

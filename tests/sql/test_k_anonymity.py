@@ -57,7 +57,7 @@ def test_nulls_are_one_value(patients: Connection) -> None:
     assert k_anonymity(patients, "patient", "age") == 3
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(*[st.one_of(st.none(), st.sampled_from(["", "a", "A", "null", "a "]))] * 3), max_size=30
