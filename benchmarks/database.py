@@ -20,19 +20,19 @@ from anondb.db.upgrade import upgrade
 
 @contextmanager
 def fresh_database(dsn: str | None) -> Iterator[str]:
-    """The conninfo of a new database with anondb in it, dropped in the end; nothing else is touched."""
+    """The conninfo of a new database with anondb in it, dropped in the end; no other one is touched."""
     with _server(dsn) as server:
-        name = sql.Identifier(f"anondb_benchmark_{uuid.uuid4().hex[:12]}")
+        name = f"anondb_benchmark_{uuid.uuid4().hex[:12]}"
         with psycopg.connect(server, autocommit=True) as admin:
-            admin.execute(sql.SQL("create database {}").format(name))
+            admin.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
         try:
-            conninfo = make_conninfo(server, dbname=name.as_string().strip('"'))
+            conninfo = make_conninfo(server, dbname=name)
             with Door(conninfo).open() as connection:
                 upgrade(connection)
             yield conninfo
         finally:
             with psycopg.connect(server, autocommit=True) as admin:
-                admin.execute(sql.SQL("drop database {} with (force)").format(name))
+                admin.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def _server(dsn: str | None) -> Iterator[str]:
     folder = Path(tempfile.mkdtemp(prefix="anondb-bench-"))
     folder.chmod(0o755)  # as root the server runs as another user, who has to get to its data in here
     try:
-        # durable, as a user's database is: a benchmark without fsync would flatter
+        # durable, as a user's database is: without fsync the figures would flatter
         with embedded.start(folder / "pg", durable=True) as server:
             yield server.dsn
     finally:

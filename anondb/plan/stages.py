@@ -91,6 +91,8 @@ def write(db: Steps, plan: Plan, names: Scratch, encoded: Encoded, outcome: Leve
         insert = publish.insert_rows(names, fresh, plan.columns, chosen)
     else:
         db.run("combinations", publish.combinations(names, chosen))
+        # without them the planner would hash the source instead
+        db.run("combination statistics", encoding.analyze(names.combinations))
         insert = publish.insert_records(names, plan.source, fresh, plan.columns, chosen)
     return db.run("insert release", insert)
 

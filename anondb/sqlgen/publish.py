@@ -184,12 +184,21 @@ def _kept(columns: Sequence[SourceColumn], chosen: Sequence[Chosen]) -> list[Sou
 
 
 def _classified(query: exp.Select, names: Scratch, chosen: Sequence[Chosen]) -> exp.Select:
-    """Gives the query the raw values `r` and their released classes `k`."""
+    """Gives the query the raw values `r` and their released classes `k`.
+
+    OFFSET 0 keeps the planner from joining the classes before all codes are known: by a few of them,
+    a row has many.
+    """
     below = _below_root(chosen)
-    query = with_dictionaries(query.from_(scratch(names.raw, "r")), names, [c.quasi for c in below])
     codes = [exp.func("coalesce", col(f"l{c.level}", f"d{c.quasi.number}"), number(0)) for c in below]
-    same = [exp.EQ(this=col(_l(c), "k"), expression=code) for c, code in zip(below, codes, strict=True)]
-    return query.join(scratch(names.classes, "k"), on=exp.and_(*same) if same else exp.true())
+    coded = exp.select(
+        exp.Column(this=exp.Star(), table=ident("r")),
+        *[exp.alias_(code, _l(c), quoted=True) for c, code in zip(below, codes, strict=True)],
+    ).from_(scratch(names.raw, "r"))
+    coded = with_dictionaries(coded, names, [c.quasi for c in below]).offset(number(0))
+    same = [exp.EQ(this=col(_l(c), "k"), expression=col(_l(c), "r")) for c in below]
+    on = exp.and_(*same) if same else exp.true()
+    return query.from_(coded.subquery(ident("r"))).join(scratch(names.classes, "k"), on=on)
 
 
 def _same_value(chosen: Chosen) -> exp.Expr:
