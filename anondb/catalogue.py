@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from anondb.sqlgen.shape import Relation, SourceColumn
 
+SCHEMAS = ("anondb", "anondb_work")
+"""Our own: the catalogue with the functions, and the scratch of runs."""
+
 
 @dataclass(frozen=True)
 class SourceInfo:
@@ -14,6 +17,7 @@ class SourceInfo:
 
     relation: Relation
     columns: tuple[SourceColumn, ...]
+    rows: float = 0.0  # by the server's statistics; 0 where it has none
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import hypothesis
 import psycopg
 import pytest
+from hypothesis import settings
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
@@ -27,7 +29,15 @@ from anondb.ontology.wordnet import read as read_wordnet
 
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
 
+# How long an example takes says more of the machine than of the law; a failure prints how to replay it.
+settings.register_profile("anondb", deadline=None, print_blob=True)
+settings.load_profile("anondb")
+
 Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+# how long an example takes says more about the machine than about the law
+hypothesis.settings.register_profile("anondb", deadline=None)
+hypothesis.settings.load_profile("anondb")
 
 
 @pytest.fixture(scope="session")
@@ -71,6 +81,23 @@ def dsn(server: str, template: str) -> Iterator[str]:
 def connection(dsn: str) -> Iterator[Connection]:
     with psycopg.connect(dsn, autocommit=True) as connection:
         yield connection
+
+
+@pytest.fixture
+def new_role(connection: Connection) -> Iterator[Callable[[], str]]:
+    """Makes roles that may do nothing."""
+    names: list[str] = []
+
+    def make() -> str:
+        names.append(f"anondb_test_{uuid.uuid4().hex[:12]}")
+        connection.execute(sql.SQL("create role {}").format(sql.Identifier(names[-1])))
+        return names[-1]
+
+    yield make
+    for name in names:
+        connection.execute(sql.SQL("drop owned by {} cascade").format(sql.Identifier(name)))
+    for name in names:
+        connection.execute(sql.SQL("drop role {}").format(sql.Identifier(name)))
 
 
 @pytest.fixture

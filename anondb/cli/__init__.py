@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from importlib.metadata import version
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from anondb.cli import database, demo, ontology, policies, vgh
-from anondb.cli.output import LogFormat, report_error, set_up_logging
+from anondb.cli.output import LogFormat, report_error, report_usage, set_up_logging
 from anondb.errors import AnondbError, Terminated
+
+
+class _Commands(TyperGroup):
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        """Ends on a signal or a closed pipe by our rules: typer's are to exit in silence with 130 or 1."""
+        try:
+            return super().invoke(ctx)
+        except Terminated as error:
+            report_error("terminated; what was not finished is undone", None, error.exit_code)
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            report_error("interrupted; what was not finished is undone", None, 130)
+            raise typer.Exit(130) from None
+        except BrokenPipeError:  # `anondb plan … | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+
 
 app = typer.Typer(
     name="anondb",
+    cls=_Commands,
     help="Anonymize tables inside PostgreSQL, and keep their meaning.",
     epilog="Try: anondb demo",
     no_args_is_help=True,
@@ -62,18 +82,12 @@ def main() -> NoReturn:
         sys.exit(error.exit_code)
     except typer.Exit as leaving:
         sys.exit(leaving.exit_code)
-    except Terminated as error:
-        report_error("terminated; nothing was changed", None, error.exit_code)
-        sys.exit(error.exit_code)
-    except (KeyboardInterrupt, typer.Abort):
-        report_error("interrupted; nothing was changed", None, 130)
+    except typer.Abort:
+        report_error("not confirmed; nothing was changed", "answer y, or give --yes", 130)
         sys.exit(130)
-    except BrokenPipeError:  # `anondb plan … | head`
-        sys.stderr.close()
-        sys.exit(0)
     except Exception as error:
-        if hasattr(error, "show") and hasattr(error, "exit_code"):  # a usage error of click's
-            error.show()
+        if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # a usage error of typer's
+            report_usage(error)
             sys.exit(error.exit_code)
         # the text of an unforeseen error may quote data: only its kind and place are told
         where = _innermost(error)

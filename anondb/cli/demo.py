@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,22 +14,48 @@ from rich.markup import escape
 from rich.syntax import Syntax
 
 from anondb import resources
-from anondb.api import Database, Release, connect
+from anondb.api import Database, connect
 from anondb.cli.output import RunProgress, out, table
 from anondb.cli.policies import print_result
 from anondb.db import embedded
 from anondb.db.connection import Door
 from anondb.db.errors import translated
 from anondb.errors import UsageError
+from anondb.hierarchy import csvfile
+from anondb.hierarchy.model import ROOT, CsvVgh, Dates, Intervals, Mask
+from anondb.plan.result import Result
+from anondb.policy.load import load
+from anondb.policy.model import Column, Policy
 
-_BEFORE = "select a.* from hospital.admissions as a order by a.name, a.admitted, a.age limit 5"
+_STRANGER = """
+select to_regclass('hospital.admissions') is not null
+   and obj_description(to_regclass('hospital.admissions'), 'pg_class')
+       is distinct from 'Invented persons, made by anondb demo.'
+"""
+_RECORDS = """
+select distinct on (a.job) a.name, a.age::text, a.sex, a.zip, a.job, a.admitted::text, a.diagnosis
+from hospital.admissions as a where a.job in ('Nurse', 'Student', 'Welder')
+order by a.job, md5(a.name || a.zip), a.admitted, a.age
+"""
+_ALIKE = """
+select count(*) from share.admissions as a
+where (a.age, a.sex, a.zip, a.job, a.admitted) = (%(age)s, %(sex)s, %(zip)s, %(job)s, %(admitted)s)
+"""
+_RANGE = "select anondb.range_label(%s::numeric, %s, %s)"
+_DATE = "select anondb.date_label(%s::timestamp, %s)"
+_MASK = "select anondb.mask_label(%s, %s, %s, %s)"
 _SIZES = """
 select case when c.n < 10 then '5 to 9' when c.n < 20 then '10 to 19' when c.n < 50 then '20 to 49'
-            else '50 and more' end, count(*), sum(c.n)::bigint
+            else '50 and more' end, count(*)::int, sum(c.n)::int
 from (select count(*) as n from share.admissions as a
       group by a.age, a.sex, a.zip, a.job, a.admitted) as c
 group by 1 order by min(c.n)
 """
+_STEPS = """
+select s.stage, s.name, s.rows, s.ms from anondb.run_step as s where s.run = %s order by s.ms desc limit 5
+"""
+_COLUMNS = ("name", "age", "sex", "zip", "job", "admitted", "diagnosis")
+_BAR = 30  # characters for all records
 
 
 def demo(
@@ -39,42 +68,37 @@ def demo(
 ) -> None:
     """Anonymize a small table of persons, step by step, on an embedded PostgreSQL.
 
-    Takes some seconds. Writes a policy and a hierarchy into ./anondb-demo for you to change.
+    Takes some seconds. Writes a policy and its hierarchy into ./anondb-demo.
     """
+    example = resources.path("examples") / "hospital"
+    policy = load(example / "admissions.toml")  # as it came, so that the demo is the same every time
+    files = _copy(example, folder)
+
     _title("1. A database")
-    db = _open(dsn)
-    with db:
-        out.print(f"{_server(db)}. Yours later: --dsn, ANONDB_DSN or PGHOST.")
+    with _open(dsn) as db:
+        out.print(_server(db))
 
-        _title("2. A table of persons: hospital.admissions (5,000 invented ones)")
-        example = resources.path("examples") / "hospital"
-        with translated("making the demo's table"):
-            db.connection.execute((example / "admissions.sql").read_bytes())
-        _rows(db, _BEFORE)
+        _title("2. A table of persons: hospital.admissions, 5,000 invented ones")
+        records = _persons(db, example)
 
-        _title("3. A policy: what each column is to an attacker, and what the release must satisfy")
-        files = _copy(example, folder)
-        out.print(Syntax(files[0].read_text(encoding="utf-8"), "toml", background_color="default"))
+        _title("3. A policy: what each column is, and what the release must satisfy")
+        # a theme of the terminal's own colours can be read on light and on dark ones
+        out.print(Syntax(policy.text.rstrip(), "toml", theme="ansi_dark", background_color="default"))
 
-        _title("4. The run: one pass to count, a search, one pass to publish, a verification")
+        _title("4. The run: count, search, publish, verify")
         with RunProgress() as progress:
-            release = db.run(files[0], listener=progress)
-        print_result(release.result)
+            result = db.run(policy, listener=progress).result
+        print_result(result)
 
         _title("5. The release: share.admissions")
-        _after(db, release)
-        _steps(db, release)
+        _before_and_after(db, policy, result, records)
+        _sizes(db, result)
+        _steps(db, result)
 
-    _title("What there is now, and what to try next")
-    for file in files:
-        out.print(f"  {file}")
-    again = f" --dsn '{dsn}'" if dsn else ""
-    out.print(
-        f"\n  anondb run {files[0]}{again}      change k or a hierarchy in the file first"
-        f"\n  anondb plan {files[0]}{again}     the SQL that runs"
-        f"\n  anondb vgh load occupation {files[1]}{again}"
-        f"\n  anondb run --help               your own table: write a policy, name your database"
-    )
+    _title("What there is now")
+    _what_there_is(files, db.door)
+    _title("What to try next")
+    _what_next(files, dsn)
 
 
 def _open(dsn: str | None) -> Database:
@@ -88,8 +112,10 @@ def _open(dsn: str | None) -> Database:
 
 def _server(db: Database) -> str:
     version = db.connection.info.server_version
-    kind = "An embedded PostgreSQL" if db.door.is_embedded else "PostgreSQL"
-    return f"{kind} {version // 10000}.{version % 10000} is running"
+    number = f"{version // 10000}.{version % 10000}"
+    if db.door.is_embedded:
+        return f"An embedded PostgreSQL {number} runs while it is needed. (Yours, later: --dsn.)"
+    return f"PostgreSQL {number}"
 
 
 def _copy(example: Path, folder: Path) -> list[Path]:
@@ -107,38 +133,115 @@ def _copy(example: Path, folder: Path) -> list[Path]:
     return files
 
 
-def _rows(db: Database, query: str) -> None:
-    with translated("reading a few rows"), db.connection.cursor() as cursor:
-        cursor.execute(query.encode())
-        shown = table(*[column.name for column in cursor.description or ()])
-        for row in cursor:
-            shown.add_row(*[escape(str(value)) for value in row])
+def _persons(db: Database, example: Path) -> list[tuple[str, ...]]:
+    """Makes the table, and returns a few of its records."""
+    with translated("making the demo's table"):
+        if db.connection.execute(_STRANGER).fetchone() == (True,):
+            raise UsageError(
+                "hospital.admissions is there already, and the demo has not made it",
+                hint="give the demo another database, or rename that table",
+            )
+        db.connection.execute((example / "admissions.sql").read_bytes())
+        records = [tuple(map(str, row)) for row in db.connection.execute(_RECORDS)]
+    shown = table(*_COLUMNS)
+    for record in records:
+        shown.add_row(*record)
+    out.print(shown)
+    return records
+
+
+def _before_and_after(
+    db: Database, policy: Policy, result: Result, records: Sequence[tuple[str, ...]]
+) -> None:
+    """The same records again, each above the class that covers it."""
+    shown = table(*_COLUMNS)
+    with translated("reading the release"):
+        for record in records:
+            value = dict(zip(_COLUMNS, record, strict=True))
+            after = {column.name: _label(db, column, value[column.name], result) for column in policy.quasi}
+            row = db.connection.execute(_ALIKE, after).fetchone()
+            shown.add_row(*record)
+            if row and row[0]:
+                cells = [after.get(name, value[name]) for name in _COLUMNS[1:]]
+                shown.add_row(f"  one of {row[0]}", *map(escape, cells), style="green")
+            else:
+                shown.add_row("  suppressed", style="yellow")
+    out.print("Three records, and what they became: one of many that look alike, or left out.\n")
     out.print(shown)
 
 
-def _after(db: Database, release: Release) -> None:
-    """A few rows of several classes, and how large the classes are."""
-    frame = release.to_frame()
-    quasi = list(release.result.levels)
-    few = frame.groupby(quasi, sort=False).head(1).iloc[:: max(1, release.result.classes // 5)].head(5)
-    shown = table(*few.columns)
-    for row in few.itertuples(index=False):
-        shown.add_row(*[escape(str(value)) for value in row])
-    out.print(shown)
-    sizes = table("class size", ">classes", ">records", title="\nHow many records look alike")
+def _label(db: Database, column: Column, value: str, result: Result) -> str:
+    """What the run has made of a value: its label at the level that the search chose."""
+    level, height = result.levels[column.name], result.heights[column.name]
+    arguments: tuple[object, ...]
+    match column.hierarchy:
+        case _ if level == 0:
+            return value
+        case CsvVgh(path):
+            return next(row[level] for row in csvfile.read(path).rows if row[0] == value)
+        case Intervals(start, widths) if level < height:
+            query, arguments = _RANGE, (value, start, widths[level - 1])
+        case Dates(units) if level < height:
+            # a date has no level for days: it is one already
+            query, arguments = _DATE, (value, units[len(units) - height + level])
+        case Mask(side) if level < height:
+            query, arguments = _MASK, (value, side, height, level)
+        case _:
+            return ROOT
+    return str(*db.connection.execute(query, arguments).fetchone() or ())
+
+
+def _sizes(db: Database, result: Result) -> None:
+    block = "#" if out.options.ascii_only else "█"
+    sizes = table("class size", ">classes", ">records", "")
     with translated("counting classes"):
         for size, classes, records in db.connection.execute(_SIZES):
-            sizes.add_row(str(size), f"{classes:,}", f"{records:,}")
+            assert isinstance(records, int)
+            bar = block * max(1, round(_BAR * records / result.released))
+            sizes.add_row(str(size), f"{classes:,}", f"{records:,}", f"[cyan]{bar}[/cyan]")
+    out.print("\nHow many records look alike:\n")
     out.print(sizes)
 
 
-def _steps(db: Database, release: Release) -> None:
-    query = "select s.stage, s.name, s.rows, s.ms from anondb.run_step as s where s.run = %s order by s.ms desc limit 5"
-    slowest = table("stage", "step", ">rows", ">ms", title="\nThe five longest steps (all: anondb.run_step)")
+def _steps(db: Database, result: Result) -> None:
+    slowest = table("stage", "step", ">rows", ">ms")
     with translated("reading the history"):
-        for stage, name, rows, ms in db.connection.execute(query, (release.result.run,)):
+        for stage, name, rows, ms in db.connection.execute(_STEPS, (result.run,)):
             slowest.add_row(str(stage), str(name), f"{rows:,}", f"{ms:.1f}")
+    out.print("\nThe five longest steps (all of them, with their SQL: table anondb.run_step):\n")
     out.print(slowest)
+
+
+def _what_there_is(files: Sequence[Path], door: Door) -> None:
+    _pairs({"the policy": str(files[0]), "a hierarchy": str(files[1])})
+    if door.is_embedded:
+        _pairs({"the database": str(embedded.default_data_dir())})
+
+
+def _what_next(files: Sequence[Path], dsn: str | None) -> None:
+    anondb, there = _program(), f" --dsn {shlex.quote(dsn)}" if dsn else ""
+    policy, hierarchy = (shlex.quote(str(file)) for file in files)
+    _pairs(
+        {
+            "change k": f"{anondb} run {policy}{there}",
+            "see the SQL": f"{anondb} plan {policy}{there}",
+            "store jobs": f"{anondb} vgh load occupation {hierarchy}{there}",
+            "your database": f"{anondb} db upgrade --dsn postgresql://user@host/db",
+        }
+    )
+
+
+def _program() -> str:
+    """The command line as this user can type it: the environment may not be an active one."""
+    if shutil.which("anondb"):
+        return "anondb"
+    return shlex.quote(sys.argv[0]) if Path(sys.argv[0]).name == "anondb" else "python -m anondb"
+
+
+def _pairs(lines: Mapping[str, str]) -> None:
+    """Aligned, and never wrapped: paths and commands are there to be copied."""
+    for what, said in lines.items():
+        out.print(f"{what:<13}  {said}", markup=False, soft_wrap=True)
 
 
 def _title(text: str) -> None:

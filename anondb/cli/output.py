@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import typer
 from rich.console import Console
@@ -52,6 +52,8 @@ def set_up_logging(form: LogFormat, *, verbose: bool) -> None:
     log.handlers = [handler]
     log.setLevel(logging.INFO if verbose else logging.WARNING)
     log.propagate = False
+    # the driver warns of what it ignores while it cleans up after an error; the error is what we tell
+    logging.getLogger("psycopg").setLevel(logging.CRITICAL)
 
 
 def report_error(message: str, hint: str | None, code: int) -> None:
@@ -62,6 +64,15 @@ def report_error(message: str, hint: str | None, code: int) -> None:
     err.print(Text("error: ", style="bold red") + Text(message, style="default"), soft_wrap=True)
     if hint:
         err.print(Text(f"  hint: {hint}", style="yellow"), soft_wrap=True)
+
+
+def report_usage(error: Any) -> None:
+    """A call that typer refuses, as it shows it to people, and as all other errors to machines."""
+    if _json_logs:
+        path = error.ctx.command_path if getattr(error, "ctx", None) else "anondb"
+        report_error(error.format_message(), f"see {path} --help", error.exit_code)
+    else:
+        error.show()
 
 
 def table(*columns: str, title: str | None = None) -> Table:

@@ -40,22 +40,24 @@ def run(
         bool, typer.Option("--show-values", help="Name values that are outside a hierarchy (they are data).")
     ] = False,
     lock_timeout: Annotated[
-        float, typer.Option(help="Seconds to wait for readers of the old release.", min=0.001)
+        float,
+        typer.Option(metavar="SECONDS", help="How long to wait for readers of the old release.", min=0.001),
     ] = Options.lock_timeout,
     work_mem: Annotated[
-        str, typer.Option(help="Memory of the server for one sort or hash.")
+        str, typer.Option(metavar="SIZE", help="Memory of the server for one sort or hash.")
     ] = Options.work_mem,
 ) -> None:
     """Publish a release that satisfies the policy.
 
-    The release is written beside the target, verified from its own rows, and swapped in, all in one
-    transaction: whatever goes wrong, the old release stays.
+    It is written beside the target, verified from its own rows, and swapped in,
+    all in one transaction: whatever goes wrong, the old release stays as it was.
 
-    Examples:
+    Example: anondb run admissions.toml --json --dsn service=clinic
 
-      anondb run admissions.toml
-
-      anondb run admissions.toml --json --dsn service=clinic
+    Exit codes: 0 done, 2 the policy or the call is wrong or does not fit the
+    database, 3 no release can satisfy the policy, 4 the database could not be
+    reached or refused, 5 another run holds the target, 130 or 143 interrupted,
+    1 anything else.
     """
     loaded = load(policy)
     options = Options(
@@ -93,8 +95,7 @@ def print_result(result: Result) -> None:
         f"\nclass sizes: {sizes['class_size_min']:.0f} smallest, {sizes['class_size_mean']:.1f} mean, "
         f"{sizes['class_size_max']:.0f} largest"
     )
-    timing = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in result.seconds.items())
-    out.print(
-        f"run {result.run}: {result.algorithm} checked {result.checks} of {result.lattice:,} nodes; "
-        f"seconds: {timing}"
-    )
+    out.print(f"run {result.run}: {result.algorithm} checked {result.checks} of {result.lattice:,} nodes\n")
+    timing = table("stage", *(f">{stage}" for stage in result.seconds))
+    timing.add_row("seconds", *(f"{seconds:.2f}" for seconds in result.seconds.values()))
+    out.print(timing)

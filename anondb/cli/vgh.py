@@ -31,11 +31,13 @@ def load(
 ) -> None:
     """Store a hierarchy from a CSV file (also as ARX writes it).
 
-    Example: anondb vgh load occupation examples/hospital/occupation.csv
+    One row a leaf, its generalizations after it, the root last: Nurse;Health;Service;*
+
+    Example: anondb vgh load occupation anondb-demo/occupation.csv
     """
     with connect(dsn) as db:
         info = db.load_vgh(name, file, replace=replace, ontology=ontology)
-    out.print(f"{info.name}: {info.leaves} leaves, {info.nodes} nodes, height {info.height}")
+    typer.echo(f"{info.name}: {info.leaves} leaves, {info.nodes} nodes, height {info.height}")
 
 
 @app.command("list")
@@ -63,7 +65,7 @@ app.command()(show.show)
 @app.command()
 def export(
     name: VghName,
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE.csv]", help="Else standard output.")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE.csv", help="Else standard output.")] = None,
     dsn: Dsn = None,
 ) -> None:
     """Write a hierarchy as CSV, in the form that `load` reads."""
@@ -77,4 +79,4 @@ def drop(name: VghName, dsn: Dsn = None) -> None:
     """Forget a stored hierarchy."""
     with connect(dsn) as db:
         db.drop_vgh(name)
-    out.print(f"{name} is gone")
+    typer.echo(f"{name} is gone")

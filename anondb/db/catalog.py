@@ -35,7 +35,11 @@ select a.attname,
             then (select pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.collname)
                   from pg_catalog.pg_collation as c
                   join pg_catalog.pg_namespace as n on n.oid = c.collnamespace
-                  where c.oid = a.attcollation) end
+                  where c.oid = a.attcollation) end,
+       (select case when d.n_distinct < 0 then -d.n_distinct * r.reltuples else d.n_distinct end
+        from pg_catalog.pg_stats as d
+        where d.schemaname = s.nspname and d.tablename = r.relname and d.attname = a.attname
+        order by d.inherited desc limit 1)
 from pg_catalog.pg_attribute as a
 join pg_catalog.pg_type as t on t.oid = a.atttypid
 join base as b on b.type = a.atttypid and b.typbasetype = 0
@@ -56,6 +60,12 @@ select c.oid::bigint, c.relkind::text,
        pg_catalog.pg_has_role(c.relowner, 'USAGE')
 from pg_catalog.pg_class as c
 join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+where n.nspname = %(schema)s and c.relname = %(table)s
+"""
+
+_ROWS = """
+select greatest(c.reltuples, 0)
+from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
 where n.nspname = %(schema)s and c.relname = %(table)s
 """
 
@@ -104,10 +114,12 @@ def resolve_target(connection: Connection, name: Name) -> Relation:
 def snapshot(connection: Connection, source: Relation, target: Relation) -> Snapshot:
     """The source, the target and the stored hierarchies, as this role sees them."""
     with translated("reading the catalogue"):
-        columns = _rows(connection, _COLUMNS, schema=source.schema, table=source.name)
+        place = {"schema": source.schema, "table": source.name}
+        columns = _rows(connection, _COLUMNS, **place)
+        [(rows,)] = _rows(connection, _ROWS, **place)
         stored = {name: StoredInfo(*info) for name, *info in _rows(connection, _HIERARCHIES)}
         return Snapshot(
-            SourceInfo(source, tuple(SourceColumn(*row) for row in columns)),
+            SourceInfo(source, tuple(SourceColumn(*row) for row in columns), rows),
             _target(connection, target),
             stored,
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import psycopg
@@ -52,15 +54,24 @@ class Door:
             self.server.close()
 
 
+@contextmanager
+def one_snapshot(connection: Connection, doing: str) -> Iterator[None]:
+    """A transaction that sees the database as it was at its first statement, and its own changes."""
+    with translated(doing):
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        with connection.transaction():
+            yield
+
+
 def find(dsn: str | None = None) -> Door:
     """The database to work on; starts the embedded one if nothing else is named."""
     named = dsn or os.environ.get("ANONDB_DSN")
     if named:
         try:
             conninfo_to_dict(named)
-        except psycopg.ProgrammingError as error:
+        except psycopg.ProgrammingError:  # its text quotes the string, in which there may be a password
             raise UsageError(
-                f"the connection string is not one: {str(error).strip()}",
+                "what --dsn or ANONDB_DSN gives is not a connection string",
                 hint="for example postgresql://user@host/database, or 'host=… dbname=…'",
             ) from None
         return Door(named)

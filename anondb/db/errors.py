@@ -35,14 +35,17 @@ _HINTS = {
     "25006": "the server is a standby or read-only; connect to the primary",
     "28P01": "check the user and the password (~/.pgpass, PGPASSWORD)",
     "3D000": "check the database's name, or create it",
-    "42501": "see the GRANTs in the README: SELECT on the source, CREATE on the target's schema",
+    "42501": "a run needs SELECT on the source, CREATE on the target's schema, and more: see the GRANTs in the README",
     "53100": "free space on the server, or point temp_tablespaces somewhere larger; the old release is untouched",
     "53200": "lower work_mem, or free memory on the server",
     "53300": "a run needs two connections; raise max_connections or close some",
     "53400": "raise temp_file_limit, or ask the administrator to; the old release is untouched",
     "55P03": "something holds the table: try again later, or wait longer with --lock-timeout",
     "57014": "statement_timeout or an administrator ended it; the old release is untouched",
+    "57P01": "the server is going down, or an administrator ended the session; the old release is untouched",
+    "57P03": "the server is starting or stopping; try again in a moment",
 }
+_OTHERWISE = "nothing was changed; the server's log may say more"
 
 
 def translate(error: psycopg.Error, doing: str = "") -> AnondbError:
@@ -55,7 +58,9 @@ def translate(error: psycopg.Error, doing: str = "") -> AnondbError:
                 f"the connection to the database failed{where}: {_first_line(error)}",
                 hint="is the server running, and are --dsn, ANONDB_DSN or PGHOST right?",
             )
-        return DatabaseError(f"the database driver failed{where}: {type(error).__name__}")
+        return DatabaseError(
+            f"the database driver failed{where}: {type(error).__name__}", hint="please report this"
+        )
     message = error.diag.message_primary or _first_line(error)
     if state.startswith("SA"):
         kind = _OURS.get(state[2], DatabaseError)
@@ -71,7 +76,7 @@ def translate(error: psycopg.Error, doing: str = "") -> AnondbError:
             hint="its message may quote data, so it is not shown; the server's log has it",
         )
     kind = UsageError if state[:2] == "42" and state != "42501" else DatabaseError
-    return kind(f"{message}{where}", hint=_HINTS.get(state))
+    return kind(f"{message}{where}", hint=_HINTS.get(state, _OTHERWISE))
 
 
 @contextmanager

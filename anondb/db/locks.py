@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import cast
+
+import psycopg
 
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
@@ -13,12 +17,14 @@ TARGETS = 0x616E6F6E
 RUNS = 0x616E6F72
 
 _TRY = "select pg_catalog.pg_try_advisory_lock(%s, pg_catalog.hashtext(%s))"
+_RELEASE = "select pg_catalog.pg_advisory_unlock_all()"
 _HOLD = "select pg_catalog.pg_try_advisory_lock(%s, (%s::bigint %% 2147483647)::int)"
 
 
-def hold_target(connection: Connection, target: str) -> None:
-    """Holds the target until the connection closes. Taken before the transaction begins, so that its
-    snapshot shows what the run before has left."""
+@contextmanager
+def target_held(connection: Connection, target: str) -> Iterator[None]:
+    """Holds the target. Taken before the transaction begins, so that its snapshot shows what the run
+    before has left; given back in the end, as the server needs a moment to see that a connection closed."""
     with translated("locking the target"):
         row = cast(tuple[bool], connection.execute(_TRY, (TARGETS, target)).fetchone())
     if not row[0]:
@@ -26,9 +32,14 @@ def hold_target(connection: Connection, target: str) -> None:
             f"another run is publishing {target}",
             hint="wait for it to end, or look: select * from anondb.run",
         )
+    try:
+        yield
+    finally:
+        with suppress(psycopg.Error):  # a broken connection holds nothing
+            connection.execute(_RELEASE)
 
 
 def hold_run(connection: Connection, run: int) -> None:
-    """Shows that the run lives, until the connection closes."""
+    """Shows that the run lives, until its target is given back."""
     with translated("locking the run"):
         connection.execute(_HOLD, (RUNS, run))

@@ -13,13 +13,12 @@ import psycopg
 from psycopg import errors
 from psycopg.rows import args_row
 
+from anondb.catalogue import SCHEMAS
 from anondb.db.errors import translate
 from anondb.errors import BusyError, DatabaseError, UsageError
 
 if TYPE_CHECKING:
     from anondb.db.connection import Connection
-
-SCHEMAS = ["anondb", "anondb_work"]
 
 # A run's tables in anondb_work are named after the run; they are nobody's but ours.
 _SCRATCH = re.compile(r"table anondb_work\.r\d+_\w+")
@@ -157,7 +156,7 @@ def recorded(connection: Connection) -> Recorded:
 def things(connection: Connection) -> list[Thing]:
     """Our schemas and everything that lies in them, ours or not; inside `exclusively`."""
     with connection.cursor(row_factory=args_row(Thing)) as cursor:
-        return cursor.execute(_THINGS, {"schemas": SCHEMAS}).fetchall()
+        return cursor.execute(_THINGS, {"schemas": list(SCHEMAS)}).fetchall()
 
 
 def drop(connection: Connection, victims: Sequence[Thing], *, hint: str) -> list[str]:

@@ -17,9 +17,9 @@ import psycopg
 from psycopg import errors, sql
 
 from anondb import resources
+from anondb.catalogue import SCHEMAS
 from anondb.db.errors import translate, translated
 from anondb.db.removal import (
-    SCHEMAS,
     Thing,
     drop,
     exclusively,

@@ -61,8 +61,6 @@ def without_broken(ontology: Ontology) -> Ontology:
     return replace(
         ontology,
         concepts=[concept for concept in ontology.concepts if concept.key not in orphans],
-        # an orphan can be a part of something
-        edges=[edge for edge in ontology.edges if edge.child not in orphans and edge.parent not in orphans],
         lexemes=number_senses(
             (lx.lemma, lx.concept, lx.kind) for lx in ontology.lexemes if lx.concept not in orphans
         ),

@@ -28,9 +28,8 @@ _LICENCE_BYTES = 2000  # at the top of each file
 # nltk opens all of these, whatever is asked of it; those that are not asked for are as good empty
 _OPENED = [f"{kind}.{suffix}" for kind in ("data", "index") for suffix in ("noun", "verb", "adj", "adv")]
 _OPENED += ["noun.exc", "verb.exc", "adj.exc", "adv.exc", "index.sense", "cntlist.rev"]
-_LEXNAMES = "".join(
-    f"{number:02d}\tany\t1\n" for number in range(45)
-)  # never looked at, but there must be some
+# never looked at, but it wants some
+_LEXNAMES = "".join(f"{number:02d}\tany\t1\n" for number in range(45))
 
 
 def find(*, verbs: bool = False) -> Place:
@@ -78,10 +77,8 @@ def read(place: Place | None = None, *, verbs: bool = False, progress: Progress 
     place = place or find(verbs=verbs)
     try:
         files = {name: (place / name).read_bytes() for name in _files(verbs)}
-    except OSError as error:
-        raise UsageError(
-            f"WordNet in {place} cannot be read: {error.strerror}", hint="check the folder"
-        ) from None
+    except (OSError, zipfile.BadZipFile) as error:
+        raise UsageError(f"WordNet in {place} cannot be read: {error}", hint="install it anew") from None
     found = _VERSION.search(files["data.noun"][:_LICENCE_BYTES])
     version = found[1].decode() if found else "of an unknown version"
     if version != "3.0":
@@ -91,8 +88,8 @@ def read(place: Place | None = None, *, verbs: bool = False, progress: Progress 
     ontology = Ontology("wordnet", version, root_depth=2)
     with _reader(files) as reader:
         for part in ("n", "v") if verbs else ("n",):
-            lines = files.pop(f"data.{_SUFFIXES[part]}").decode().splitlines()
             try:
+                lines = files.pop(f"data.{_SUFFIXES[part]}").decode().splitlines()
                 _read_part(ontology, reader, part, lines, tell)
             except (ValueError, LookupError, StopIteration):  # whatever nltk stumbles over
                 raise UsageError(f"WordNet in {place} is damaged", hint="install it anew") from None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import inf, prod
 
-from anondb.catalogue import Snapshot
+from anondb.catalogue import SCHEMAS, Snapshot
 from anondb.errors import PolicyError, Problem, UsageError, did_you_mean
 from anondb.hierarchy import csvfile
 from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh, VghTable
@@ -35,14 +36,28 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
             quasi.append(found)
     if problems:
         raise PolicyError(problems)
+    columns = tuple(c for c in snapshot.source.columns if named[c.name].role is not Role.IDENTIFIER)
+    kept = [column for column in columns if named[column.name].role is not Role.QUASI]
     return Plan(
         policy=policy,
         source=snapshot.source.relation,
         target=snapshot.target.relation,
-        columns=tuple(c for c in snapshot.source.columns if named[c.name].role is not Role.IDENTIFIER),
+        columns=columns,
         quasi=tuple(quasi),
         files=files,
+        whole_rows=rows_repeat(kept, snapshot.source.rows),
     )
+
+
+def rows_repeat(kept: Sequence[SourceColumn], rows: float) -> bool:
+    """Whether so many rows are mostly repetitions, as far as their kept columns and statistics tell.
+
+    Counted as a whole, such rows are far fewer, and reading, sorting and writing them is far faster.
+    With more than a tenth as many combinations of kept values as there are rows, most may be single.
+    """
+    if not all(column.equals_are_copies for column in kept):
+        return False
+    return not kept or prod(inf if c.distinct is None else c.distinct for c in kept) <= rows / 10
 
 
 def _unnamed(policy: Policy, there: dict[str, SourceColumn], named: dict[str, Column]) -> Iterable[Problem]:
@@ -70,6 +85,13 @@ def _target(policy: Policy, snapshot: Snapshot, replace: bool) -> Iterable[Probl
             policy.place,
             f"the schema of target {policy.target} does not exist",
             f'create schema "{target.relation.schema}", or change target',
+        )
+    if target.relation.schema in SCHEMAS:
+        # where a role is called anondb, its search path puts a name without a schema here
+        yield Problem(
+            policy.place,
+            f"target {policy.target} would lie in anondb's own schema {target.relation.schema}",
+            'name another schema: target = "schema.table"',
         )
     if target.oid is None:
         return

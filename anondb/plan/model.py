@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from anondb.errors import UsageError
 from anondb.hierarchy.model import VghTable
 from anondb.policy.model import Policy
 from anondb.sqlgen.shape import Quasi, Relation, Scratch, SourceColumn
+
+_LONGEST_WAIT = 2_000_000  # seconds; PostgreSQL counts milliseconds in 31 bits
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,13 @@ class Plan:
     columns: tuple[SourceColumn, ...]  # of the release, in the source's order
     quasi: tuple[Quasi, ...]
     files: Mapping[str, VghTable] = field(default_factory=dict)  # hierarchies from CSV, by column
+    whole_rows: bool = False  # rows repeat: the first pass counts them as a whole, and there is no second
+
+    @property
+    def kept(self) -> tuple[SourceColumn, ...]:
+        """The columns that are released as they are."""
+        generalized = {q.name for q in self.quasi}
+        return tuple(column for column in self.columns if column.name not in generalized)
 
     def with_quasi(self, quasi: tuple[Quasi, ...]) -> Plan:
         return replace(self, quasi=quasi)
@@ -41,3 +52,11 @@ class Options:
     show_values: bool = False  # name values outside a hierarchy in the error
     lock_timeout: float = 10.0  # seconds to wait for a lock
     work_mem: str = "256MB"  # memory of a sort or a hash in the run
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[0-9]+ *(kB|MB|GB)", self.work_mem):
+            raise UsageError("work_mem is not a size of memory", hint="write it as 64MB or 1GB")
+        if not 0.001 <= self.lock_timeout <= _LONGEST_WAIT:
+            raise UsageError(
+                "the lock timeout is not a time to wait", hint=f"give seconds, up to {_LONGEST_WAIT}"
+            )

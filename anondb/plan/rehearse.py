@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.hierarchy.model import Mask
 from anondb.plan import stages
 from anondb.plan.model import Options, Plan
+from anondb.sqlgen.build import Node
 from anondb.sqlgen.render import render
 from anondb.sqlgen.shape import Quasi
 
@@ -20,8 +19,8 @@ _MASK_LENGTH = 5
 _NOTES = {
     "longest": "the run measures the longest value",
     "node": "the search asks this of every node it looks at; the first is shown",
-    "lookup": "at the levels that the search has chosen; the lowest are shown",
-    "insert release": "$1 holds a map from value to code for each column, made in the server",
+    "classes": "at the levels that the search has chosen; the lowest are shown",
+    "insert release": "columns that hold NULLs are compared as arrays, in which NULL equals NULL",
 }
 
 
@@ -33,11 +32,12 @@ class Rehearsal:
         self.stage = ""
         self.statements: list[tuple[str, str, str]] = []
 
-    def run(self, name: str, statement: exp.Expr | str, parameters: Sequence[object] = ()) -> None:
+    def run(self, name: str, statement: Node | str, parameters: Sequence[object] = ()) -> int:
         text = statement if isinstance(statement, str) else render(statement, pretty=True)
         self.statements.append((self.stage, name, text))
+        return _RECORDS
 
-    def one(self, name: str, statement: exp.Expr | str, parameters: Sequence[object] = ()) -> tuple[Any, ...]:
+    def one(self, name: str, statement: Node | str, parameters: Sequence[object] = ()) -> tuple[Any, ...]:
         self.run(name, statement)
         word, _, rest = name.partition(" ")
         match word:
@@ -46,23 +46,19 @@ class Rehearsal:
             case "longest":
                 return (_declared_length(self.plan.quasi[int(rest) - 1]),)
             case "labels":
-                assert isinstance(statement, exp.Select)
-                return (1,) * (len(statement.expressions) - 1) + (0,)
+                assert isinstance(statement, Node)
+                return (1,) * (len(statement.expressions) - 2) + (False, 0)
             case "node":
                 return (1, 0, 0)
         return (_RECORDS, 1, _RECORDS, _RECORDS, _RECORDS**2)
 
     def rows(
-        self, name: str, statement: exp.Expr | str, parameters: Sequence[object] = ()
+        self, name: str, statement: Node | str, parameters: Sequence[object] = ()
     ) -> list[tuple[Any, ...]]:
         return [self.one(name, statement, parameters)]
 
-    def copy(self, name: str, scratch: str, rows: Iterable[Sequence[object]]) -> None:
-        self.run(name, f'copy pg_temp."{scratch}" from stdin')
-
-    def with_maps(self, name: str, statement: exp.Expr, lookups: Sequence[str]) -> int:
+    def copy(self, name: str, statement: Node, rows: Iterable[Sequence[object]]) -> None:
         self.run(name, statement)
-        return _RECORDS
 
 
 def script(plan: Plan) -> str:

@@ -8,14 +8,11 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Protocol
 
-import psycopg
-
 from anondb.db.catalog import resolve_source, resolve_target, snapshot, target_text
-from anondb.db.connection import Connection, Door
-from anondb.db.errors import translate, translated
+from anondb.db.connection import Connection, Door, one_snapshot
 from anondb.db.execute import Executor, Step
 from anondb.db.history import History
-from anondb.db.locks import hold_run, hold_target
+from anondb.db.locks import hold_run, target_held
 from anondb.db.upgrade import require_current
 from anondb.errors import AnondbError, UnsatisfiableError, UsageError
 from anondb.plan import stages
@@ -25,13 +22,17 @@ from anondb.plan.result import Result
 from anondb.plan.verify import verify
 from anondb.policy.model import Policy
 
-# The same text for the same value in every session; and an error instead of hidden rows.
+# The same text for the same value in every session; and an error instead of hidden rows. The planner knows
+# little of tables that a run has just made, and would sort the source to merge it with them. Passing a row
+# between processes costs about as much as reading it: taken for ten times that, grouping is not shared out.
 _SETTINGS = """
 select set_config('search_path', 'pg_catalog, pg_temp', true), set_config('timezone', 'UTC', true),
        set_config('datestyle', 'ISO, YMD', true), set_config('intervalstyle', 'postgres', true),
        set_config('extra_float_digits', '1', true), set_config('bytea_output', 'hex', true),
        set_config('standard_conforming_strings', 'on', true), set_config('row_security', 'off', true),
-       set_config('jit', 'off', true), set_config('work_mem', $1, true), set_config('lock_timeout', $2, true)
+       set_config('work_mem', $1, true), set_config('lock_timeout', $2, true),
+       set_config('jit', 'off', true), set_config('enable_mergejoin', 'off', true),
+       set_config('parallel_tuple_cost', '0.01', true)
 """
 _OBSTACLES = "select o.kind, o.name from anondb.release_obstacles($1::oid::regclass, $2, $3) as o"
 
@@ -59,27 +60,23 @@ def execute(door: Door, policy: Policy, options: Options, listener: Listener | N
     with door.open() as connection, door.open() as writing:
         require_current(connection)
         target = target_text(resolve_target(connection, policy.target))
-        hold_target(connection, target)
-        history = History(door, writing)
-        run = history.begin(policy, str(policy.source), target, version("anondb"))
-        hold_run(connection, run)
-        try:
-            result = _Run(connection, policy, options, run, history, listener or Silence()).result()
-        except KeyboardInterrupt:
-            history.finish("interrupted", "interrupted")
-            raise
-        except psycopg.Error as error:
-            failure = translate(error)
-            history.finish("failed", str(failure))
-            raise failure from None
-        except AnondbError as error:
-            history.finish("failed", error.message if not options.show_values else type(error).__name__)
-            raise
-        except BaseException as error:
-            history.finish("failed", type(error).__name__)
-            raise
-        history.finish("done", result=result.as_json(), metrics=result.metrics)
-        return result
+        with target_held(connection, target):
+            history = History(door, writing)
+            run = history.begin(policy, str(policy.source), target, version("anondb"))
+            hold_run(connection, run)
+            try:
+                result = _Run(connection, policy, options, run, history, listener or Silence()).result()
+            except KeyboardInterrupt:
+                history.finish("interrupted", "interrupted")
+                raise
+            except AnondbError as error:
+                history.finish("failed", error.message if not options.show_values else type(error).__name__)
+                raise
+            except BaseException as error:
+                history.finish("failed", type(error).__name__)
+                raise
+            history.finish("done", result=result.as_json(), metrics=result.metrics)
+            return result
 
 
 class _Run:
@@ -99,9 +96,7 @@ class _Run:
         self.db = Executor(connection, self._observe)
 
     def result(self) -> Result:
-        connection = self.connection
-        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        with translated("committing the release"), connection.transaction():
+        with one_snapshot(self.connection, "committing the release"):
             with self._stage("prepare"):
                 plan = self._prepare()
                 names = plan.scratch(self.run)

@@ -27,6 +27,7 @@ class Encoded:
 
     quasi: tuple[Quasi, ...]  # with their heights
     nodes: tuple[tuple[int, ...], ...]  # of each column, at each level: how many labels occur
+    has_null: tuple[bool, ...]  # of each column
     records: int
     with_null: int  # records left out because of NULLs
 
@@ -36,20 +37,24 @@ class Encoded:
 
 
 def encode(db: Steps, plan: Plan, names: Scratch, options: Options) -> Encoded:
-    """One pass over the source; everything after reads the frequency set."""
-    db.run("frequencies", encoding.raw_frequencies(names, plan.source, plan.quasi))
+    """One pass over the source; the search reads the frequency set."""
+    counted = plan.kept if plan.whole_rows else ()
+    db.run("frequencies", encoding.raw_frequencies(names, plan.source, plan.quasi, counted))
     records, with_null = db.one("records", encoding.records(names, plan.quasi))
     if records == 0 and not options.allow_empty:
         raise UsageError(
             f"source {plan.policy.source} is empty",
             hint="is it the right table? --allow-empty publishes an empty release",
         )
+    if plan.policy.privacy.nulls == "suppress":
+        db.run("leave out nulls", encoding.leave_out_nulls(names, plan.quasi))
+    else:
+        with_null = 0
     quasi = tuple(_prepare(db, plan, names, q) for q in plan.quasi)
-    nodes = tuple(_dictionary(db, names, q, options) for q in quasi)
-    left_out = with_null if plan.policy.privacy.nulls == "suppress" else 0
-    db.run("frequency set", encoding.frequency_set(names, quasi, with_nulls=left_out == 0))
+    nodes, has_null = zip(*(_dictionary(db, names, q, options) for q in quasi), strict=True)
+    db.run("frequency set", encoding.frequency_set(names, quasi, whole_rows=plan.whole_rows))
     db.run("statistics", encoding.analyze(names.freq))
-    return Encoded(quasi, nodes, records, left_out)
+    return Encoded(quasi, nodes, has_null, records, with_null)
 
 
 def search(db: Steps, plan: Plan, names: Scratch, encoded: Encoded) -> tuple[Levels, Lattice]:
@@ -77,19 +82,19 @@ def search(db: Steps, plan: Plan, names: Scratch, encoded: Encoded) -> tuple[Lev
 
 
 def write(db: Steps, plan: Plan, names: Scratch, encoded: Encoded, outcome: Levels, fresh: Relation) -> int:
-    """The second pass over the source: writes the release under a new name; returns the rows written."""
-    chosen = [
-        Chosen(q, level, nodes=nodes[level], values=nodes[0])
-        for q, level, nodes in zip(encoded.quasi, outcome.levels, encoded.nodes, strict=True)
-    ]
+    """Writes the release under a new name; returns the rows written. Reads the source unless it was counted whole."""
+    chosen = list(map(Chosen, encoded.quasi, outcome.levels, encoded.has_null))
     privacy = plan.policy.privacy
-    for c in chosen:
-        db.run(f"lookup {c.quasi.number}", publish.lookup(names, c))
     db.run("classes", publish.classes(names, chosen, privacy.k, mask=privacy.suppress == "mask"))
-    db.run("class statistics", encoding.analyze(names.classes))
     db.run("create release", publish.create_release(fresh, plan.columns, encoded.quasi))
-    insert = publish.insert_release(names, plan.source, fresh, plan.columns, chosen)
-    return db.with_maps("insert release", insert, [names.lookup(c.quasi) for c in publish.mapped(chosen)])
+    if plan.whole_rows:
+        insert = publish.insert_rows(names, fresh, plan.columns, chosen)
+    else:
+        db.run("combinations", publish.combinations(names, chosen))
+        # without them the planner would hash the source instead
+        db.run("combination statistics", encoding.analyze(names.combinations))
+        insert = publish.insert_records(names, plan.source, fresh, plan.columns, chosen)
+    return db.run("insert release", insert)
 
 
 def measure(db: Steps, encoded: Encoded, fresh: Relation) -> Published:
@@ -115,7 +120,7 @@ def _prepare(db: Steps, plan: Plan, names: Scratch, quasi: Quasi) -> Quasi:
         db.run(f"leaves {quasi.number}", encoding.file_leaves(names, quasi))
         rows = plan.files[quasi.name].rows
         labels = ((position, *(split_sense(label)[0] for label in row)) for position, row in enumerate(rows))
-        db.copy(f"fill leaves {quasi.number}", names.leaves(quasi), labels)
+        db.copy(f"fill leaves {quasi.number}", encoding.fill_leaves(names, quasi), labels)
     elif isinstance(quasi.hierarchy, Mask) and quasi.hierarchy.side != "all":
         [length] = db.one(f"longest {quasi.number}", encoding.longest_value(names, quasi))
         if length > LONGEST_MASK:
@@ -127,14 +132,14 @@ def _prepare(db: Steps, plan: Plan, names: Scratch, quasi: Quasi) -> Quasi:
     return quasi
 
 
-def _dictionary(db: Steps, names: Scratch, quasi: Quasi, options: Options) -> tuple[int, ...]:
-    """Makes a column's dictionary; returns how many labels occur at each level."""
+def _dictionary(db: Steps, names: Scratch, quasi: Quasi, options: Options) -> tuple[tuple[int, ...], bool]:
+    """Makes a column's dictionary; returns how many labels occur at each level, and whether NULL does."""
     db.run(f"dictionary {quasi.number}", encoding.dictionary(names, quasi))
     db.run(f"dictionary statistics {quasi.number}", encoding.analyze(names.dictionary(quasi)))
-    *nodes, outside = db.one(f"labels {quasi.number}", encoding.node_counts(names, quasi))
+    *nodes, has_null, outside = db.one(f"labels {quasi.number}", encoding.node_counts(names, quasi))
     if outside:
         _refuse_values(db, names, quasi, options)
-    return tuple(count or 0 for count in nodes)
+    return tuple(count or 0 for count in nodes), bool(has_null)
 
 
 def _refuse_values(db: Steps, names: Scratch, quasi: Quasi, options: Options) -> None:

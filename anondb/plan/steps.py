@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from sqlglot import exp
+from anondb.sqlgen.build import Node
 
 
 class Steps(Protocol):
     stage: str
 
-    def run(self, name: str, statement: exp.Expr | str, parameters: Sequence[object] = ()) -> None: ...
+    def run(self, name: str, statement: Node | str, parameters: Sequence[object] = ()) -> int: ...
 
-    def one(
-        self, name: str, statement: exp.Expr | str, parameters: Sequence[object] = ()
-    ) -> tuple[Any, ...]: ...
+    def one(self, name: str, statement: Node | str, parameters: Sequence[object] = ()) -> tuple[Any, ...]: ...
 
     def rows(
-        self, name: str, statement: exp.Expr | str, parameters: Sequence[object] = ()
+        self, name: str, statement: Node | str, parameters: Sequence[object] = ()
     ) -> list[tuple[Any, ...]]: ...
 
-    def copy(self, name: str, scratch: str, rows: Iterable[Sequence[object]]) -> None: ...
-
-    def with_maps(self, name: str, statement: exp.Expr, lookups: Sequence[str]) -> int: ...
+    def copy(self, name: str, statement: Node, rows: Iterable[Sequence[object]]) -> None: ...

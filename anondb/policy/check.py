@@ -223,16 +223,17 @@ def read_hierarchy(spot: Spot, value: object) -> Hierarchy | None:
 def _read_csv(spot: Spot, value: object) -> Path:
     name = read_text(spot, value)
     path = spot.base / name
+    shown_path = quoted(str(path), longest=4096)  # cut off, it would lose the file's name
     hint = "a relative path starts in the folder of the policy"
     try:
         if not path.exists():
-            raise UsageError(f"there is no file {quoted(str(path))}", hint=hint)
+            raise UsageError(f"there is no file {shown_path}", hint=hint)
         if not path.is_file():  # a pipe would be waited for, a folder cannot be read
-            raise UsageError(f"{quoted(str(path))} is not a file", hint=hint)
+            raise UsageError(f"{shown_path} is not a file", hint=hint)
         with path.open("rb") as file:
             spot.digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise UsageError(f"{quoted(str(path))} cannot be read: {error.strerror}", hint=hint) from None
+        raise UsageError(f"{shown_path} cannot be read: {error.strerror}", hint=hint) from None
     return path
 
 

@@ -7,6 +7,9 @@ from functools import reduce
 
 from sqlglot import exp
 
+Node = exp.Expr
+"""A piece of SQL as a tree; what this package hands out to the others."""
+
 
 def ident(name: str) -> exp.Identifier:
     return exp.to_identifier(name, quoted=True)
@@ -51,7 +54,7 @@ def call(name: str, *args: exp.Expr) -> exp.Anonymous:
 
 
 def cast(node: exp.Expr, type_: str) -> exp.Cast:
-    return exp.Cast(this=node, to=exp.DataType.build(type_, dialect="postgres"))
+    return exp.Cast(this=node, to=named_type(type_))
 
 
 def named_type(text: str) -> exp.Var:
@@ -74,7 +77,8 @@ def conjunction(nodes: Iterable[exp.Expr]) -> exp.Expr:
 
 
 def left_join(select: exp.Select, joined: exp.Expr, on: exp.Expr) -> exp.Select:
-    return select.join(joined, on=on, join_type="left", copy=False)
+    select.append("joins", exp.Join(this=joined, on=on, side="left"))
+    return select
 
 
 def create_scratch(name: str, query: exp.Query) -> exp.Create:
@@ -85,6 +89,11 @@ def create_scratch(name: str, query: exp.Query) -> exp.Create:
         expression=query,
         properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
     )
+
+
+def fill_scratch(name: str) -> exp.Copy:
+    """COPY of a temporary table's rows from the client."""
+    return exp.Copy(this=scratch(name), kind=True, files=[exp.var("stdin")])
 
 
 def scratch_name(name: str) -> exp.Table:

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from anondb.hierarchy.model import ROOT, CsvVgh, Dates, Intervals, Mask, StoredVgh
+from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh
 from anondb.sqlgen.build import (
     call,
     cast,
     col,
     collate_c,
     create_scratch,
+    fill_scratch,
     left_join,
     null,
     number,
@@ -32,15 +33,11 @@ def grouping_value(column: SourceColumn, of: str) -> exp.Expr:
     value: exp.Expr = col(column.name, of)
     if column.base == "numeric":
         return call("trim_scale", cast(value, "numeric"))
+    if column.base == "inet":  # its cast to text has a /32 after a single host, its own text has not
+        return collate_c(call("abbrev", cast(value, "inet")))
     if column.is_text:
         return collate_c(value)
     return value if column.equal_as_text else as_text(value)
-
-
-def text_value(column: SourceColumn, of: str) -> exp.Expr:
-    """The text of a value of the source, by which dictionaries know it."""
-    value = grouping_value(column, of)
-    return value if column.is_text and column.base != "bpchar" else as_text(value)
 
 
 def as_text(value: exp.Expr) -> exp.Expr:
@@ -48,28 +45,39 @@ def as_text(value: exp.Expr) -> exp.Expr:
     return collate_c(cast(value, "text"))
 
 
-def raw_frequencies(names: Scratch, source: Relation, quasi: Sequence[Quasi]) -> exp.Create:
-    """The one pass over the source before publishing: every combination of values, and how often it occurs."""
-    values = [grouping_value(q.column, "s") for q in quasi]
+def raw_frequencies(
+    names: Scratch, source: Relation, quasi: Sequence[Quasi], kept: Sequence[SourceColumn] = ()
+) -> exp.Create:
+    """The first pass over the source: every combination of values, and how often it occurs.
+
+    With the `kept` columns it is the only pass: whole rows with their counts are all that is to be known.
+    """
+    values = [exp.alias_(grouping_value(q.column, "s"), f"v{q.number}", quoted=True) for q in quasi]
+    values += [
+        exp.alias_(grouping_value(column, "s"), f"c{position}", quoted=True)
+        for position, column in enumerate(kept, 1)
+    ]
     query = (
-        exp.select(
-            *[exp.alias_(value, f"v{q.number}", quoted=True) for q, value in zip(quasi, values, strict=True)]
-        )
+        exp.select(*values)
         .select(exp.alias_(exp.Count(this=exp.Star()), "n", quoted=True))
         .from_(table(source.name, source.schema, "s"))
-        .group_by(*[number(position) for position in range(1, len(quasi) + 1)])
+        .group_by(*[number(position) for position in range(1, len(values) + 1)])
     )
     return create_scratch(names.raw, query)
 
 
 def records(names: Scratch, quasi: Sequence[Quasi]) -> exp.Select:
     """Records in all, and those with a NULL in a quasi-identifier."""
-    any_null = exp.or_(*[exp.Is(this=col(f"v{q.number}", "r"), expression=null()) for q in quasi])
-    with_null = exp.Filter(this=exp.Sum(this=col("n", "r")), expression=exp.Where(this=any_null))
+    with_null = exp.Filter(this=exp.Sum(this=col("n", "r")), expression=exp.Where(this=_any_null(quasi, "r")))
     total = exp.Sum(this=col("n", "r"))
     return exp.select(
         *[cast(exp.func("coalesce", s, number(0)), "bigint") for s in (total, with_null)]
     ).from_(scratch(names.raw, "r"))
+
+
+def leave_out_nulls(names: Scratch, quasi: Sequence[Quasi]) -> exp.Delete:
+    """Records with a NULL are no part of the search: neither of its counts, nor of its distinct values."""
+    return exp.Delete(this=scratch(names.raw, "r"), where=exp.Where(this=_any_null(quasi, "r")))
 
 
 def longest_value(names: Scratch, quasi: Quasi) -> exp.Select:
@@ -84,6 +92,10 @@ def file_leaves(names: Scratch, quasi: Quasi) -> exp.Create:
         exp.alias_(as_text(null()), f"g{level}", quoted=True) for level in range(quasi.height + 1)
     ]
     return create_scratch(names.leaves(quasi), exp.select(*columns).limit(number(0)))
+
+
+def fill_leaves(names: Scratch, quasi: Quasi) -> exp.Copy:
+    return fill_scratch(names.leaves(quasi))
 
 
 def stored_leaves(names: Scratch, quasi: Quasi) -> exp.Create:
@@ -126,18 +138,17 @@ def dictionary(names: Scratch, quasi: Quasi) -> exp.Create:
         ),
     )
     codes = [
-        exp.alias_(cast(dense_rank([col(f"g{level}", "x")]), "int"), f"l{level}", quoted=True)
+        exp.alias_(cast(dense_rank([collate_c(col(f"g{level}", "x"))]), "int"), f"l{level}", quoted=True)
         for level in levels
     ]
-    query = (
-        exp.select(col("raw", "x"))
-        .select(
-            exp.alias_(cast(exp.Case().when(is_null, number(0)).else_(position), "int"), "leaf", quoted=True)
-        )
-        .select(*[col(f"g{level}", "x") for level in levels])
-        .select(*codes)
-        .from_(_labelled(names, quasi).subquery("x"))
-    )
+    leaf = cast(exp.Case().when(is_null, number(0)).else_(position), "int")
+    columns = [
+        col("raw", "x"),
+        exp.alias_(leaf, "leaf", quoted=True),
+        *[col(f"g{level}", "x") for level in levels],
+        *codes,
+    ]
+    query = exp.select(*columns).from_(_labelled(names, quasi).subquery("x"))
     return create_scratch(names.dictionary(quasi), query)
 
 
@@ -167,34 +178,37 @@ def outside_values(names: Scratch, quasi: Quasi, limit: int) -> exp.Select:
 
 
 def node_counts(names: Scratch, quasi: Quasi) -> exp.Select:
-    """At each level, how many of the hierarchy's nodes occur in the data; and how many values lie outside it."""
+    """At each level, how many of the hierarchy's nodes occur; whether NULL does; how many values lie outside."""
+    is_null = exp.EQ(this=col("leaf", "d"), expression=number(0))
     return (
         exp.select(*[exp.Max(this=col(f"l{level}", "d")) for level in range(quasi.height + 1)])
+        .select(call("bool_or", is_null))
         .select(exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=_is_outside(quasi))))
         .from_(scratch(names.dictionary(quasi), "d"))
     )
 
 
-def frequency_set(names: Scratch, quasi: Sequence[Quasi], *, with_nulls: bool) -> exp.Create:
+def frequency_set(names: Scratch, quasi: Sequence[Quasi], *, whole_rows: bool) -> exp.Create:
     """The frequency set in codes. A value without an entry is NULL, as all others have one."""
+    leaves = [exp.func("coalesce", col("leaf", f"d{q.number}"), number(0)) for q in quasi]
     query = exp.select(
-        *[
-            exp.alias_(
-                exp.func("coalesce", col("leaf", f"d{q.number}"), number(0)), f"q{q.number}", quoted=True
-            )
-            for q in quasi
-        ]
-    ).select(col("n", "r"))
-    query = query.from_(scratch(names.raw, "r"))
+        *[exp.alias_(leaf, f"q{q.number}", quoted=True) for q, leaf in zip(quasi, leaves, strict=True)]
+    )
+    if whole_rows:  # those that differ in kept columns only are one combination
+        total = cast(exp.Sum(this=col("n", "r")), "bigint")
+        query = query.select(exp.alias_(total, "n", quoted=True)).group_by(*[leaf.copy() for leaf in leaves])
+    else:
+        query = query.select(col("n", "r"))
+    return create_scratch(names.freq, with_dictionaries(query.from_(scratch(names.raw, "r")), names, quasi))
+
+
+def with_dictionaries(query: exp.Select, names: Scratch, quasi: Sequence[Quasi]) -> exp.Select:
+    """Joins to the raw values, `r`, their entries d1 …; NULL finds none."""
     for q in quasi:
-        value = as_text(col(f"v{q.number}", "r"))
-        same = exp.EQ(this=col("raw", f"d{q.number}"), expression=value)
-        query = left_join(query, scratch(names.dictionary(q), f"d{q.number}"), same)
-    if not with_nulls:
-        query = query.where(
-            *[exp.Not(this=exp.Is(this=col(f"v{q.number}", "r"), expression=null())) for q in quasi]
-        )
-    return create_scratch(names.freq, query)
+        entry = f"d{q.number}"
+        same = exp.EQ(this=col("raw", entry), expression=as_text(col(f"v{q.number}", "r")))
+        query = left_join(query, scratch(names.dictionary(q), entry), same)
+    return query
 
 
 def analyze(name: str) -> exp.Analyze:
@@ -203,9 +217,13 @@ def analyze(name: str) -> exp.Analyze:
 
 
 def dense_rank(keys: Sequence[exp.Expr]) -> exp.Window:
-    """Numbers from 1 in byte order of the keys, equal keys alike, NULL first."""
-    ordered = [exp.Ordered(this=collate_c(key), nulls_first=True) for key in keys]
+    """Numbers from 1 in the order of the keys, equal keys alike, NULL first."""
+    ordered = [exp.Ordered(this=key, nulls_first=True) for key in keys]
     return exp.Window(this=call("dense_rank"), order=exp.Order(expressions=ordered))
+
+
+def _any_null(quasi: Sequence[Quasi], of: str) -> exp.Expr:
+    return exp.or_(*[exp.Is(this=col(f"v{q.number}", of), expression=null()) for q in quasi])
 
 
 def _is_outside(quasi: Quasi) -> exp.Expr:
@@ -223,29 +241,27 @@ def _values(names: Scratch, quasi: Quasi) -> exp.Select:
 def _labelled(names: Scratch, quasi: Quasi) -> exp.Select:
     """Each distinct value with `position` (the hierarchy's own order) and its labels g0 … gh."""
     raw = col("raw", "v")
-    query = (
-        exp.select(raw.copy())
-        .select(exp.alias_(collate_c(raw.copy()), "raw_c", quoted=True))
-        .select(exp.alias_(exp.Is(this=raw.copy(), expression=null()), "is_null", quoted=True))
-        .from_(_values(names, quasi).subquery("v"))
-    )
-    top = f"g{quasi.height}"
+    position, labels = _labels(quasi, raw)
+    columns = {
+        "raw": raw,
+        "raw_c": collate_c(raw.copy()),
+        "is_null": exp.Is(this=raw.copy(), expression=null()),
+        "position": position,
+        **{f"g{level}": label for level, label in enumerate([*labels, string(quasi.root)])},
+    }
+    query = exp.select(*[exp.alias_(value, name, quoted=True) for name, value in columns.items()])
+    query = query.from_(_values(names, quasi).subquery("v"))
     if isinstance(quasi.hierarchy, StoredVgh | CsvVgh):
-        query = left_join(
-            query, scratch(names.leaves(quasi), "h"), exp.EQ(this=col("g0", "h"), expression=raw.copy())
-        )
-        query = query.select(col("position", "h"))
-        query = query.select(*[col(f"g{level}", "h") for level in range(quasi.height)])
-        return query.select(exp.alias_(string(quasi.root), top, quoted=True))
-    position, labels = _generated(quasi, raw)
-    query = query.select(exp.alias_(position, "position", quoted=True))
-    query = query.select(*[exp.alias_(label, f"g{level}", quoted=True) for level, label in enumerate(labels)])
-    return query.select(exp.alias_(string(ROOT), top, quoted=True))
+        same = exp.EQ(this=col("g0", "h"), expression=raw.copy())
+        left_join(query, scratch(names.leaves(quasi), "h"), same)
+    return query
 
 
-def _generated(quasi: Quasi, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
-    """The order of the values, and their labels below the root, of a hierarchy that is computed."""
+def _labels(quasi: Quasi, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
+    """The order of the values, and their labels below the root: looked up in `h`, or computed."""
     match quasi.hierarchy:
+        case StoredVgh() | CsvVgh():
+            return col("position", "h"), [col(f"g{level}", "h") for level in range(quasi.height)]
         case Intervals(start, widths):
             value = cast(raw.copy(), "numeric")
             return value, [raw.copy()] + [

@@ -1,7 +1,8 @@
-"""Publish: the second and last pass over the source, from its rows to the released ones.
+"""Publish: from the source's rows to the released ones.
 
-A record finds its class by one key: the codes of its quasi-identifiers, each of a fixed width, side by
-side. The class brings the released labels with it, and a suppressed class is simply not there.
+The classes are known by the codes of their labels. Where the first pass has counted whole rows, each is
+released as often as it was counted. Elsewhere a second and last pass over the source finds the class of
+every record by its own values: one join for all quasi-identifiers, which a suppressed record does not pass.
 """
 
 from __future__ import annotations
@@ -16,23 +17,17 @@ from anondb.sqlgen.build import (
     cast,
     col,
     collate_c,
-    concat,
     create_scratch,
     ident,
-    left_join,
     named_type,
-    null,
     number,
     scratch,
     string,
     table,
 )
-from anondb.sqlgen.encode import dense_rank, text_value
+from anondb.sqlgen.encode import dense_rank, grouping_value, with_dictionaries
+from anondb.sqlgen.render import render
 from anondb.sqlgen.shape import Quasi, Relation, Scratch, SourceColumn
-
-# A jsonb map answers in about 65 ns a row, a hash join in twice that; but a map is built and sent to
-# the plan as one constant, so large ones are joined.
-MAP_LIMIT = 5000
 
 
 @dataclass(frozen=True)
@@ -41,64 +36,36 @@ class Chosen:
 
     quasi: Quasi
     level: int
-    nodes: int  # distinct labels at that level
-    values: int  # distinct values of the source
+    has_null: bool
 
     @property
     def at_root(self) -> bool:
         return self.level == self.quasi.height
 
-    @property
-    def width(self) -> int:
-        """Characters of a code: hexadecimal digits of the largest."""
-        return len(f"{self.nodes:x}")
-
-    @property
-    def code_of_null(self) -> exp.Literal:
-        return string("-" * self.width)
-
-
-def lookup(names: Scratch, chosen: Chosen) -> exp.Create:
-    """For each value that occurs, the code and the label of its ancestor at the chosen level."""
-    code = call("lpad", call("to_hex", col(f"l{chosen.level}", "d")), number(chosen.width), string("0"))
-    is_null = exp.Is(this=col("raw", "d"), expression=null())
-    query = (
-        exp.select(col("leaf", "d"), col("raw", "d"))
-        .select(exp.alias_(exp.Case().when(is_null, chosen.code_of_null).else_(code), "code", quoted=True))
-        .select(exp.alias_(col(f"g{chosen.level}", "d"), "label", quoted=True))
-        .from_(scratch(names.dictionary(chosen.quasi), "d"))
-    )
-    return create_scratch(names.lookup(chosen.quasi), query)
-
 
 def classes(names: Scratch, chosen: Sequence[Chosen], k: int, *, mask: bool) -> exp.Create:
     """The released classes; masked ones take the roots' labels, and with them one class number."""
-    sized = exp.select(
-        exp.alias_(concat([col("code", _m(c)) for c in chosen if not c.at_root]), "key", quoted=True)
-    )
-    sized = sized.select(*[exp.alias_(col("label", _m(c)), _g(c), quoted=True) for c in chosen])
-    sized = sized.select(exp.alias_(exp.Sum(this=col("n", "f")), "n", quoted=True))
-    sized = sized.from_(scratch(names.freq, "f"))
-    for c in chosen:
-        on = exp.EQ(this=col("leaf", _m(c)), expression=col(f"q{c.quasi.number}", "f"))
-        sized = sized.join(scratch(names.lookup(c.quasi), _m(c)), on=on)
-        sized = sized.group_by(col("code", _m(c)), col("label", _m(c)))
+    codes = [col(_l(c), "x") for c in _below_root(chosen)]
+    large = exp.GTE(this=col("n", "x"), expression=number(k))
+    rank: exp.Expr = cast(dense_rank(codes), "int") if codes else number(1)
+    labels: list[exp.Expr] = [string(c.quasi.root) if c.at_root else col(_g(c), "x") for c in chosen]
+    if mask:
+        rank = exp.Case().when(large.copy(), rank).else_(number(0))
+        labels = [
+            exp.Case().when(large.copy(), label).else_(string(c.quasi.root))
+            for c, label in zip(chosen, labels, strict=True)
+        ]
+    shown = [exp.alias_(label, _g(c), quoted=True) for c, label in zip(chosen, labels, strict=True)]
+    query = exp.select(*codes, exp.alias_(rank, "class", quoted=True), *shown)
+    query = query.from_(_sized(names, _below_root(chosen)).subquery("x"))
+    return create_scratch(names.classes, query if mask else query.where(large))
 
-    large = exp.GTE(this=col("n", "c"), expression=number(k))
-    shown = exp.select(col("key", "c"))
-    for c in chosen:
-        label: exp.Expr = col(_g(c), "c")
-        if mask:
-            label = exp.Case().when(large.copy(), label).else_(string(c.quasi.root))
-        shown = shown.select(exp.alias_(label, _g(c), quoted=True))
-    shown = shown.from_(sized.subquery("c"))
-    if not mask:
-        shown = shown.where(large)
 
-    numbered = exp.select(col("key", "x"), *[col(_g(c), "x") for c in chosen])
-    rank = dense_rank([col(_g(c), "x") for c in chosen])
-    numbered = numbered.select(exp.alias_(cast(rank, "int"), "class", quoted=True)).from_(shown.subquery("x"))
-    return create_scratch(names.classes, numbered)
+def combinations(names: Scratch, chosen: Sequence[Chosen]) -> exp.Create:
+    """Each combination of values that is released, for the source's rows to be joined with."""
+    labels = [col(name, "k") for name in ("class", *map(_g, chosen))]
+    values = [col(_v(c), "r") for c in chosen]
+    return create_scratch(names.combinations, _classified(exp.select(*values, *labels), names, chosen))
 
 
 def create_release(fresh: Relation, columns: Sequence[SourceColumn], quasi: Sequence[Quasi]) -> exp.Create:
@@ -114,36 +81,28 @@ def create_release(fresh: Relation, columns: Sequence[SourceColumn], quasi: Sequ
     return exp.Create(this=schema, kind="TABLE")
 
 
-def insert_release(
+def insert_rows(
+    names: Scratch, fresh: Relation, columns: Sequence[SourceColumn], chosen: Sequence[Chosen]
+) -> exp.Insert:
+    """Every row that the first pass has counted and that has a released class, as often as it was counted."""
+    kept = [col(f"c{position}", "r") for position, _ in enumerate(_kept(columns, chosen), 1)]
+    rows = _ordered(chosen, kept, "k")
+    rows = rows.select(exp.alias_(call("generate_series", number(1), col("n", "r")), "copy", quoted=True))
+    return _insert(fresh, columns, chosen, _classified(rows, names, chosen))
+
+
+def insert_records(
     names: Scratch,
     source: Relation,
     fresh: Relation,
     columns: Sequence[SourceColumn],
     chosen: Sequence[Chosen],
 ) -> exp.Insert:
-    """Every record that has a released class, in an order that tells nothing of the source's.
-
-    `$1` is an array of maps from a value's text to its code, for the columns of `mapped`.
-    """
-    by_name = {c.quasi.name: c for c in chosen}
-    kept = [column for column in columns if column.name not in by_name]
-    rows = _keyed_rows(names, source, kept, chosen)
-    query = exp.select(
-        *[col(_g(by_name[c.name]), "c") if c.name in by_name else col(c.name, "s") for c in columns]
-    )
-    query = query.from_(rows.subquery(ident("s")))
-    same_key = exp.EQ(this=col("key", "c"), expression=collate_c(col(_key_name(kept), "s")))
-    query = query.join(scratch(names.classes, "c"), on=same_key)
-    query = query.order_by(exp.Ordered(this=col("class", "c")), *_hidden_order(kept))
-    return exp.Insert(
-        this=exp.Schema(this=table(fresh.name, fresh.schema), expressions=[ident(c.name) for c in columns]),
-        expression=query,
-    )
-
-
-def mapped(chosen: Sequence[Chosen]) -> list[Chosen]:
-    """The columns that are looked up in a constant map; the others are joined or stand at their root."""
-    return [c for c in chosen if not c.at_root and c.values <= MAP_LIMIT]
+    """The second pass over the source: every record whose combination of values is released."""
+    kept = [col(column.name, "s") for column in _kept(columns, chosen)]
+    rows = _ordered(chosen, kept, "v").from_(table(source.name, source.schema, "s"))
+    rows = rows.join(scratch(names.combinations, "v"), on=exp.and_(*map(_same_value, chosen)))
+    return _insert(fresh, columns, chosen, rows)
 
 
 def all_rows(release: Relation, limit: int | None = None) -> exp.Select:
@@ -178,11 +137,10 @@ def comment(release: Relation, text: str) -> exp.Comment:
 
 def swap(fresh: Relation, target: Relation) -> exp.Select:
     """Puts the fresh release in the target's place."""
-    qualified = ".".join(ident(part).sql(dialect="postgres") for part in (fresh.schema, fresh.name))
     return exp.select(
         call(
             "anondb.swap_release",
-            cast(string(qualified), "regclass"),
+            cast(string(render(table(fresh.name, fresh.schema))), "regclass"),
             string(target.schema),
             string(target.name),
         )
@@ -194,59 +152,91 @@ def own(target: Relation, run: int) -> exp.Select:
     return exp.select(call("anondb.own_release", number(run), string(target.schema), string(target.name)))
 
 
-def _keyed_rows(
-    names: Scratch, source: Relation, kept: Sequence[SourceColumn], chosen: Sequence[Chosen]
-) -> exp.Select:
-    """The source's rows that are kept, each with its class key.
+def _below_root(chosen: Sequence[Chosen]) -> list[Chosen]:
+    """All have the same value at the root, so that a column there tells no class from another."""
+    return [c for c in chosen if not c.at_root]
 
-    OFFSET 0 keeps the planner from pulling the key's expression up into the join, where it would be
-    computed twice for each row (0.5 s of 2.5 s for a million rows). A distributed engine, which
-    cannot push an OFFSET down, leaves it out.
-    """
-    maps = mapped(chosen)
-    codes = []
-    rows = exp.select(*[col(column.name, "s") for column in kept]).from_(
-        table(source.name, source.schema, "s")
-    )
+
+def _sized(names: Scratch, chosen: Sequence[Chosen]) -> exp.Select:
+    """Codes and labels of all classes, with their sizes n."""
+    keys: list[exp.Expr] = []
     for c in chosen:
-        if c.at_root:
-            continue
-        value = text_value(c.quasi.column, "s")
-        code: exp.Expr
-        if c in maps:
-            this_map = exp.Bracket(
-                this=exp.Parameter(this=number(1)), expressions=[number(maps.index(c) + 1)], offset=1
-            )
-            code = exp.JSONExtractScalar(this=this_map, expression=value, only_json_types=False)
-        else:
-            on = exp.EQ(this=col("raw", _m(c)), expression=value)
-            rows = left_join(rows, scratch(names.lookup(c.quasi), _m(c)), on)
-            code = col("code", _m(c))
-        codes.append(exp.func("coalesce", code, c.code_of_null))
-    return rows.select(exp.alias_(concat(codes), _key_name(kept), quoted=True)).offset(number(0))
+        entry = f"d{c.quasi.number}"
+        is_null = exp.EQ(this=col("leaf", entry), expression=number(0))
+        code = exp.Case().when(is_null, number(0)).else_(col(f"l{c.level}", entry))
+        keys += (
+            exp.alias_(code, _l(c), quoted=True),
+            exp.alias_(col(f"g{c.level}", entry), _g(c), quoted=True),
+        )
+    size = exp.alias_(exp.Sum(this=col("n", "f")), "n", quoted=True)
+    query = exp.select(*keys, size).from_(scratch(names.freq, "f"))
+    query = query.group_by(*[number(position) for position, _ in enumerate(keys, 1)])
+    for c in chosen:
+        entry = f"d{c.quasi.number}"
+        on = exp.EQ(this=col("leaf", entry), expression=col(f"q{c.quasi.number}", "f"))
+        query.append("joins", exp.Join(this=scratch(names.dictionary(c.quasi), entry), on=on))
+    return query
 
 
-def _key_name(kept: Sequence[SourceColumn]) -> str:
-    """A name for the key that no column of the source has."""
-    name = "class key"
-    while name in {column.name for column in kept}:
-        name += "_"
-    return name
+def _kept(columns: Sequence[SourceColumn], chosen: Sequence[Chosen]) -> list[SourceColumn]:
+    generalized = {c.quasi.name for c in chosen}
+    return [column for column in columns if column.name not in generalized]
 
 
-def _hidden_order(kept: Sequence[SourceColumn]) -> list[exp.Ordered]:
-    """Within a class, rows come in the order of a hash of what is released of them.
+def _classified(query: exp.Select, names: Scratch, chosen: Sequence[Chosen]) -> exp.Select:
+    """Gives the query the raw values `r` and their released classes `k`.
+
+    OFFSET 0 keeps the planner from joining the classes before all codes are known: by a few of them,
+    a row has many.
+    """
+    below = _below_root(chosen)
+    codes = [exp.func("coalesce", col(f"l{c.level}", f"d{c.quasi.number}"), number(0)) for c in below]
+    coded = exp.select(
+        exp.Column(this=exp.Star(), table=ident("r")),
+        *[exp.alias_(code, _l(c), quoted=True) for c, code in zip(below, codes, strict=True)],
+    ).from_(scratch(names.raw, "r"))
+    coded = with_dictionaries(coded, names, [c.quasi for c in below]).offset(number(0))
+    same = [exp.EQ(this=col(_l(c), "k"), expression=col(_l(c), "r")) for c in below]
+    on = exp.and_(*same) if same else exp.true()
+    return query.from_(coded.subquery(ident("r"))).join(scratch(names.classes, "k"), on=on)
+
+
+def _same_value(chosen: Chosen) -> exp.Expr:
+    """A record's value is the combination's; inside an array NULL equals NULL, and the join can still hash."""
+    sides = [grouping_value(chosen.quasi.column, "s"), col(_v(chosen), "v")]
+    if chosen.has_null:
+        sides = [exp.Array(expressions=[side]) for side in sides]
+    return exp.EQ(this=sides[0], expression=sides[1])
+
+
+def _ordered(chosen: Sequence[Chosen], kept: Sequence[exp.Column], classified: str) -> exp.Select:
+    """Released values in the order of their classes, and in a class in that of a hash of the kept ones.
 
     The order of the source (by name, by admission) would link the records of a class to persons; an
-    order by released values alone gives nothing away, and is the same for the same data.
+    order by released values alone gives nothing away, and is the same for the same data. What is
+    sorted by comes first: behind columns of any length it would be slow to find in a row.
     """
-    if not kept:
-        return []
     digest: exp.Expr = number(0)
-    for column in kept:
-        text = exp.func("coalesce", cast(col(column.name, "s"), "text"), string("\\N"))
+    for value in kept:
+        text = exp.func("coalesce", cast(value.copy(), "text"), string("\\N"))
         digest = call("hashtextextended", collate_c(text), digest)
-    return [exp.Ordered(this=digest)]
+    keys = [col("class", classified), exp.alias_(cast(digest, "bigint"), "order", quoted=True)]
+    return (
+        exp.select(*keys)
+        .select(*[col(_g(c), classified) for c in chosen])
+        .select(*[exp.alias_(value, f"c{position}", quoted=True) for position, value in enumerate(kept, 1)])
+        .order_by(number(1), number(2))
+    )
+
+
+def _insert(
+    fresh: Relation, columns: Sequence[SourceColumn], chosen: Sequence[Chosen], rows: exp.Select
+) -> exp.Insert:
+    released = {c.quasi.name: _g(c) for c in chosen}
+    released |= {c.name: f"c{position}" for position, c in enumerate(_kept(columns, chosen), 1)}
+    query = exp.select(*[col(released[column.name], "x") for column in columns]).from_(rows.subquery("x"))
+    target = exp.Schema(this=table(fresh.name, fresh.schema), expressions=[ident(c.name) for c in columns])
+    return exp.Insert(this=target, expression=query)
 
 
 def _collation(column: SourceColumn) -> list[exp.ColumnConstraint]:
@@ -255,8 +245,12 @@ def _collation(column: SourceColumn) -> list[exp.ColumnConstraint]:
     return [exp.ColumnConstraint(kind=exp.CollateColumnConstraint(this=named_type(column.collation)))]
 
 
-def _m(chosen: Chosen) -> str:
-    return f"m{chosen.quasi.number}"
+def _v(chosen: Chosen) -> str:
+    return f"v{chosen.quasi.number}"
+
+
+def _l(chosen: Chosen) -> str:
+    return f"l{chosen.quasi.number}"
 
 
 def _g(chosen: Chosen) -> str:

@@ -12,6 +12,8 @@ _EQUAL_AS_TEXT = frozenset(
     "bool int2 int4 int8 oid text varchar bpchar name char date time timestamp timestamptz uuid".split()
 )
 _TEXT_TYPES = frozenset("text varchar bpchar".split())
+# Of a value of these types that is released as it is, another one that equals it is an exact copy.
+_COPIES = _EQUAL_AS_TEXT - {"bpchar"}
 NUMERIC_TYPES = frozenset("int2 int4 int8 numeric float4 float8".split())
 DATE_TYPES = frozenset("date timestamp timestamptz".split())
 TIMESTAMP_TYPES = DATE_TYPES - {"date"}
@@ -25,10 +27,15 @@ class SourceColumn:
     type: str  # as format_type() spells it
     base: str  # pg_type.typname of its base type: int4, text, timestamptz, …
     collation: str | None = None  # qualified and quoted, where it is not the type's own
+    distinct: float | None = None  # how many values it has, by the server's statistics
 
     @property
     def equal_as_text(self) -> bool:
         return self.base in _EQUAL_AS_TEXT
+
+    @property
+    def equals_are_copies(self) -> bool:
+        return self.base in _COPIES
 
     @property
     def is_text(self) -> bool:
@@ -66,7 +73,7 @@ class Scratch:
 
     @property
     def raw(self) -> str:
-        """Distinct combinations of the source's own values, with their counts."""
+        """Distinct combinations v1 … of the source's own values (whole rows: c1 … too), with their counts n."""
         return f"r{self.run}_raw"
 
     @property
@@ -82,11 +89,12 @@ class Scratch:
         """Each value that occurs: its leaf code, and code and label at every level."""
         return f"r{self.run}_q{quasi.number}"
 
-    def lookup(self, quasi: Quasi) -> str:
-        """Each value that occurs, with the code and the label that the outcome gives it."""
-        return f"r{self.run}_m{quasi.number}"
-
     @property
     def classes(self) -> str:
-        """The classes of the outcome that are released: key, class number, released labels."""
+        """The classes of the outcome that are released: codes l1 …, labels g1 …, the number `class`."""
         return f"r{self.run}_class"
+
+    @property
+    def combinations(self) -> str:
+        """Each combination v1 … of the source's own values that is released: labels g1 …, `class`."""
+        return f"r{self.run}_combination"

@@ -1,5 +1,5 @@
--- 5,000 invented admissions. Each value is drawn by a hash of the row's number and the column's name,
--- so that every machine makes the same table.
+-- 5,000 invented admissions to a hospital, and a schema to share their release in. Each value is drawn by
+-- a hash of the row's number and the column's name, so that every machine makes the same table.
 
 create schema if not exists hospital;
 create schema if not exists share;
@@ -7,6 +7,7 @@ create schema if not exists share;
 create table if not exists hospital.admissions (
     name text, age int, sex text, zip text, job text, admitted date, diagnosis text
 );
+comment on table hospital.admissions is 'Invented persons, made by anondb demo.';
 
 with draw as (
     select i,

@@ -126,7 +126,8 @@ create index on anondb.vgh_sense (concept);
 comment on table anondb.vgh_sense is
 'What a node of a hierarchy means by itself; ancestors can mean something else for a leaf: vgh_pair.';
 comment on column anondb.vgh_sense.concept is 'NULL where none was found.';
-comment on column anondb.vgh_sense.how is 'How it was found: given, chosen, mapping, lemma, synonym, plural, stem, head, ...';
+comment on column anondb.vgh_sense.how is
+'How it was found: given, chosen, mapping, lemma, synonym, plural, stem, head, ...';
 comment on column anondb.vgh_sense.confidence is
 'How far the sense is ahead of the next best one: 0 is a tie, 1 where there was nothing to choose between.';
 comment on column anondb.vgh_sense.chosen is 'A user chose it: it stays when the others are found anew.';

