@@ -46,8 +46,10 @@ begin
             using errcode = 'SA150', hint = 'It is ''error'' or ''skip''.';
     end if;
     if unmapped = 'error' then
-        select string_agg(format('"%s"', u.label), ', ' order by u.node) into v_unknown
-        from (select n.label, min(n.node) as node
+        select string_agg(format('"%s"', u.label), ', ' order by u.place) filter (where u.place <= 50)
+               || case when count(*) > 50 then format(' and %s more', count(*) - 50) else '' end
+        into v_unknown
+        from (select n.label, row_number() over (order by min(n.node)) as place
               from anondb.vgh_sense as s join anondb.vgh_node as n on n.vgh = s.vgh and n.node = s.node
               where s.vgh = v_vgh and s.concept is null group by n.label) as u;
         if v_unknown is not null then
@@ -63,7 +65,8 @@ begin
     return v_vgh;
 end $$;
 comment on function anondb.prepare_gsl(text, text, text) is
-'Makes sure that the meanings of a hierarchy and the similarities that its score needs are there; returns its id. '
+'Makes sure that the meanings of a hierarchy and the similarities that its score needs are there; returns '
+'its id. '
 'Raises SA150 for an unknown way with unmapped terms, SA151 naming them.';
 
 create function anondb.trans_gsl(vgh text, measure text = 'wup', unmapped text = 'error')
@@ -106,7 +109,8 @@ begin
         source_column, source)
     into v_leaves, v_counts, v_outside using vgh;
     if v_outside > 0 then
-        raise exception '% distinct values of %.% are no leaves of the hierarchy', v_outside, source, quote_ident(source_column)
+        raise exception '% distinct values of %.% are no leaves of the hierarchy',
+            v_outside, source, quote_ident(source_column)
             using errcode = 'SA152', hint = 'Add them to the hierarchy, or name another column.';
     end if;
     if (select sum(c.n) from unnest(v_counts) as c (n)) = 0 then
@@ -128,7 +132,8 @@ begin
     end if;
     return aggregate;
 end $$;
-comment on function anondb.check_aggregate(text) is 'Gives the aggregate''s name back. Raises SA153 unless it is max or avg.';
+comment on function anondb.check_aggregate(text) is
+'Gives the aggregate''s name back. Raises SA153 unless it is max or avg.';
 
 create function anondb.level_losses(
     vgh int, measure text, aggregate text, source regclass = null, source_column name = null)
@@ -181,7 +186,8 @@ begin
         from anondb.level_losses(v_vgh, measure, aggregate, source, source_column) as l;
 end $$;
 comment on function anondb.level_gsl(text, text, text, regclass, name, text) is
-'Semantic loss of each level of a hierarchy (max or avg over its leaves), with the standard deviation over the leaves.';
+'Semantic loss of each level of a hierarchy (max or avg over its leaves), with the standard deviation over '
+'the leaves.';
 
 create function anondb.vgh_gsl(
     vgh text, measure text = 'wup', aggregate text = 'max', weights text = 'uniform',
@@ -201,7 +207,8 @@ begin
             using errcode = 'SA155', hint = 'There are uniform and level; your own go into level_weights.';
     end if;
     if level_weights is not null and cardinality(level_weights) <> v_height then
-        raise exception 'hierarchy "%" has % levels above its leaves, and % weights', vgh, v_height, cardinality(level_weights)
+        raise exception 'hierarchy "%" has % levels above its leaves, and % weights',
+            vgh, v_height, cardinality(level_weights)
             using errcode = 'SA156', hint = 'Give one weight a level, the lowest first.';
     end if;
     if level_weights is not null and (
@@ -226,9 +233,11 @@ begin
     return v_score;
 end $$;
 comment on function anondb.vgh_gsl(text, text, text, text, double precision[], regclass, name, text) is
-'Generalization Semantic Loss of a hierarchy in [0, 1]; with a table and a column, weighted by how often its leaves occur. '
+'Generalization Semantic Loss of a hierarchy in [0, 1]; with a table and a column, weighted by how often '
+'its leaves occur. '
 'Levels of which nothing is known are left out, and the others'' weights scaled to 1. '
-'Raises SA155, SA156 or SA157 for weights that are unknown, too many or too few, or do not sum to 1, SA161 if nothing can be scored.';
+'Raises SA155, SA156 or SA157 for weights that are unknown, too many or too few, or do not sum to 1, SA161 '
+'if nothing can be scored.';
 
 create function anondb.vgh_set_gsl(
     vghs text[], preferences double precision[] = null, measure text = 'wup', aggregate text = 'max',
@@ -260,7 +269,8 @@ begin
 end $$;
 comment on function anondb.vgh_set_gsl(
     text[], double precision[], text, text, text, double precision[], regclass, name[], text) is
-'Generalization Semantic Loss of a set of hierarchies, by the user''s preferences; with a table and a column for each, dynamic. '
+'Generalization Semantic Loss of a set of hierarchies, by the user''s preferences; with a table and a '
+'column for each, dynamic. '
 'Raises SA158 for none, SA159 for preferences and SA162 for columns that do not fit.';
 
 create function anondb.node_gsl(
@@ -282,7 +292,8 @@ begin
         group by n.node, n.level, n.label order by n.node;
 end $$;
 comment on function anondb.node_gsl(text, text, text, text) is
-'Semantic loss of each node of a hierarchy: the average, or the greatest, of generalizing the leaves below to it; '
+'Semantic loss of each node of a hierarchy: the average, or the greatest, of generalizing the leaves below '
+'to it; '
 'NULL where nothing is known.';
 
 create function anondb.vgh_coverage(vgh text)
@@ -298,11 +309,13 @@ begin
         where p.vgh = v_vgh and p.level > 0;
 end $$;
 comment on function anondb.vgh_coverage(text) is
-'How many leaves of a hierarchy, and pairs of a leaf and an ancestor, there are, and how many of them a score covers.';
+'How many leaves of a hierarchy, and pairs of a leaf and an ancestor, there are, and how many of them a '
+'score covers.';
 
 create function anondb.gsl_rating(score double precision) returns text
 language sql immutable parallel safe
 return case when score < 0.2 then 'Very Good' when score < 0.4 then 'Good' when score < 0.6 then 'Moderate'
             when score < 0.8 then 'Poor' when score <= 1 then 'Very Poor' end;
 comment on function anondb.gsl_rating(double precision) is
-'The rating of a GSL score: Very Good below 0.2, Good below 0.4, Moderate below 0.6, Poor below 0.8, Very Poor up to 1.';
+'The rating of a GSL score: Very Good below 0.2, Good below 0.4, Moderate below 0.6, Poor below 0.8, Very '
+'Poor up to 1.';

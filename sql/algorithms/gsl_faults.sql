@@ -32,7 +32,8 @@ begin atomic
     where p.vgh = vgh_steps.vgh;
 end;
 comment on function anondb.vgh_steps(int) is
-'What each leaf of a hierarchy means at each level from 0 up, whether that is one of its generalizations, and whether it is the leaf repeated.';
+'What each leaf of a hierarchy means at each level from 0 up, whether that is one of its generalizations, '
+'and whether it is the leaf repeated.';
 
 create function anondb.concepts_above(concept int) returns table (ancestor int, distance int)
 language sql stable parallel safe
@@ -41,7 +42,8 @@ begin atomic
     select t.ancestor, t.distance from anondb.concept_closure as t
     where t.descendant = concepts_above.concept offset 0;
 end;
-comment on function anondb.concepts_above(int) is 'All generalizations of a concept, itself included at distance 0.';
+comment on function anondb.concepts_above(int) is
+'All generalizations of a concept, itself included at distance 0.';
 
 create function anondb.fitting_concepts(vgh int, unit int[], level int[], leaf int[])
 returns table (unit int, concept int, fits boolean)
@@ -79,10 +81,12 @@ begin atomic
     order by k.unit, f.fits desc, k.links, c.min_depth desc, c.key collate "C";
 end;
 comment on function anondb.fitting_concepts(int, int[], int[], int[]) is
-'For each unit of leaves of a hierarchy at a level, the nearest generalization that they share, one that fits between what stands below and above if there is any.';
+'For each unit of leaves of a hierarchy at a level, the nearest generalization that they share, one that '
+'fits between what stands below and above if there is any.';
 
 create function anondb.falling_losses(vgh int, measure text)
-returns table (kind text, level int, node text, other text, leaves text[], loss double precision, suggestion text, advice text)
+returns table (
+    kind text, level int, node text, other text, leaves text[], loss double precision, suggestion text, advice text)
 language sql stable parallel safe
 begin atomic
     with fall as (
@@ -159,10 +163,12 @@ begin atomic
     group by u.node, u.home, f.concept, f.fits;
 end;
 comment on function anondb.wrong_ancestors(int) is
-'Nodes of a hierarchy that are no generalization of leaves below them, with another node that is, or else the nearest concept that is.';
+'Nodes of a hierarchy that are no generalization of leaves below them, with another node that is, or else '
+'the nearest concept that is.';
 
 create function anondb.no_hypernyms(vgh int, measure text)
-returns table (kind text, level int, node text, other text, leaves text[], loss double precision, suggestion text, advice text)
+returns table (
+    kind text, level int, node text, other text, leaves text[], loss double precision, suggestion text, advice text)
 language sql stable parallel safe
 begin atomic
     select 'no_hypernym', n.level, n.label, h.label,
@@ -186,7 +192,8 @@ comment on function anondb.no_hypernyms(int, text) is
 'Nodes of a prepared hierarchy that are no generalization of leaves below them, with what would be.';
 
 create function anondb.same_meanings(vgh int)
-returns table (kind text, level int, node text, other text, leaves text[], loss double precision, suggestion text, advice text)
+returns table (
+    kind text, level int, node text, other text, leaves text[], loss double precision, suggestion text, advice text)
 language sql stable parallel safe
 begin atomic
     with meaning as materialized (
@@ -212,7 +219,8 @@ end;
 comment on function anondb.same_meanings(int) is 'Nodes of a hierarchy with other labels and the same meaning.';
 
 create function anondb.overlapping_classes(vgh int)
-returns table (kind text, level int, node text, other text, leaves text[], loss double precision, suggestion text, advice text)
+returns table (
+    kind text, level int, node text, other text, leaves text[], loss double precision, suggestion text, advice text)
 language sql stable parallel safe
 begin atomic
     with step as materialized (
@@ -248,7 +256,8 @@ comment on function anondb.overlapping_classes(int) is
 'Nodes of a hierarchy that belong under a sibling of a class above them as well.';
 
 create function anondb.find_faults(vgh int, measure text)
-returns table (kind text, level int, node text, other text, leaves text[], loss double precision, suggestion text, advice text)
+returns table (
+    kind text, level int, node text, other text, leaves text[], loss double precision, suggestion text, advice text)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
 -- as for anondb.understand_pairs: the planner takes what is a moment old for a single row
 set enable_nestloop = off set jit = off as $$
@@ -262,10 +271,12 @@ begin
         order by array_position(array['falling', 'no_hypernym', 'synonym', 'overlap'], f.kind),
                  f.loss desc nulls last, f.level, f.node collate "C", f.other collate "C", f.leaves collate "C";
 end $$;
-comment on function anondb.find_faults(int, text) is 'The faults of a prepared hierarchy, as anondb.vgh_faults lists them.';
+comment on function anondb.find_faults(int, text) is
+'The faults of a prepared hierarchy, as anondb.vgh_faults lists them.';
 
 create function anondb.vgh_faults(vgh text, measure text = 'wup', unmapped text = 'error')
-returns table (kind text, level int, node text, other text, leaves text[], loss double precision, suggestion text, advice text)
+returns table (
+    kind text, level int, node text, other text, leaves text[], loss double precision, suggestion text, advice text)
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
 declare
     v_vgh int := anondb.prepare_gsl(vgh, measure, unmapped);
@@ -273,5 +284,6 @@ begin
     return query select f.* from anondb.find_faults(v_vgh, measure) as f;
 end $$;
 comment on function anondb.vgh_faults(text, text, text) is
-'What is wrong with a hierarchy and what to do: falling (a level loses less than the one below it), no_hypernym (an ancestor is '
-'no generalization of these leaves), synonym (two nodes mean the same), overlap (a node belongs under a sibling of a class above it as well).';
+'What is wrong with a hierarchy and what to do: falling (a node loses more than the one above it), '
+'no_hypernym (an ancestor is no generalization of these leaves), synonym (two nodes mean the same), '
+'overlap (a node belongs under a sibling of a class above it as well).';

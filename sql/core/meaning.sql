@@ -16,7 +16,8 @@ begin
     end if;
     return v_id;
 end $$;
-comment on function anondb.find_vgh(text) is 'The id of a stored hierarchy by its name. Raises SA140 if there is none.';
+comment on function anondb.find_vgh(text) is
+'The id of a stored hierarchy by its name. Raises SA140 if there is none.';
 
 create function anondb.lock_vgh(vgh int) returns void
 language sql volatile parallel unsafe
@@ -190,8 +191,8 @@ begin
     if not exists (select from anondb.vgh_pair as p where p.vgh = v_vgh) then
         raise exception 'hierarchy "%" has no meaning: ontology "%" knows none of its leaves with what is above them',
             vgh, (select v.ontology from anondb.vgh as v where v.id = v_vgh)
-            using errcode = 'SA141', hint = 'Codes and numbers mean nothing. Map terms with anondb.map_term, choose concepts '
-            'with anondb vgh senses NAME --set LABEL=CONCEPT, or load it with another --ontology.';
+            using errcode = 'SA141', hint = 'Codes and numbers mean nothing. Map terms with anondb.map_term, '
+            'choose concepts with anondb vgh senses NAME --set LABEL=CONCEPT, or load it with another --ontology.';
     end if;
     return v_vgh;
 end $$;
@@ -225,8 +226,10 @@ begin
         order by n.node, u.leaves desc, c.key collate "C";
 end $$;
 comment on function anondb.vgh_senses(text) is
-'What every node of a hierarchy means, how that was found, how sure it is (0 a tie between senses, 1 nothing to choose), '
-'and for how many leaves. An ancestor whose sense differs from leaf to leaf has a row for each; concept is NULL where none was found.';
+'What every node of a hierarchy means, how that was found, how sure it is (0 a tie between senses, 1 '
+'nothing to choose), '
+'and for how many leaves. An ancestor whose sense differs from leaf to leaf has a row for each; concept is '
+'NULL where none was found.';
 
 create function anondb.choose_sense(vgh text, label text, concept text) returns void
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
@@ -251,5 +254,6 @@ begin
     perform anondb.forget_meanings(v_vgh);
 end $$;
 comment on function anondb.choose_sense(text, text, text) is
-'Says what a label of a hierarchy means: choose_sense(''animals'', ''Bat'', ''bat#1''); a NULL concept takes the choice back. '
+'Says what a label of a hierarchy means: choose_sense(''animals'', ''Bat'', ''bat#1''); a NULL concept '
+'takes the choice back. '
 'Raises SA143 for an unknown label.';

@@ -166,6 +166,12 @@ def test_terms_that_are_unknown_are_named_in_one_error(toy: Connection) -> None:
     assert found["qqq"] == found["rrr"] == (None, "unknown")
 
 
+def test_of_very_many_unknown_terms_the_first_are_named(toy: Connection) -> None:
+    understand(toy, "frog;animal;thing", *(f"q{n};animal;thing" for n in range(53)))
+    message = refused(toy, "SA151", "select anondb.vgh_gsl('v')").message_primary or ""
+    assert message.endswith('"q48", "q49" and 3 more')
+
+
 def test_unknown_terms_can_be_left_out_and_the_score_says_what_it_covers(toy: Connection) -> None:
     understand(toy, "frog;animal;thing", "qqq;animal;thing", "bat;rrr;thing")
     assert set(losses(toy)) == {("frog", "animal"), ("frog", "thing"), ("bat", "thing")}

@@ -309,9 +309,11 @@ def test_the_catalogue_is_found_whatever_the_search_path(connection: Connection)
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1", "UTF8"])
 def test_databases_of_any_encoding_find_words_without_their_accents(server: str, encoding: str) -> None:
     name = sql.Identifier(f"anondb_test_{uuid.uuid4().hex[:12]}")
-    make = sql.SQL("create database {} template template0 encoding {} lc_collate 'C' lc_ctype 'C'")
+    make = sql.SQL("create database {} template template0 encoding {} lc_collate 'C' lc_ctype 'C' {}")
     with psycopg.connect(server, autocommit=True) as admin:
-        admin.execute(make.format(name, sql.Literal(encoding)))
+        # a server whose own collations are not the C library's knows UTF-8 alone
+        libc = sql.SQL("locale_provider libc" if admin.info.server_version >= 150000 else "")
+        admin.execute(make.format(name, sql.Literal(encoding), libc))
         conninfo = make_conninfo(server, dbname=name.as_string().strip('"'), client_encoding="UTF8")
         try:
             with psycopg.connect(conninfo, autocommit=True) as connection:
