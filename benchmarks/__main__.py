@@ -12,10 +12,14 @@ from typing import Any
 import psycopg
 
 from anondb.errors import AnondbError, DatabaseError
-from benchmarks import full_domain
+from benchmarks import full_domain, gsl, ontology
 from benchmarks.options import Options
 
-BENCHMARKS: dict[str, Callable[[Options], dict[str, Any]]] = {"full-domain": full_domain.run}
+BENCHMARKS: dict[str, Callable[[Options], dict[str, Any]]] = {
+    "full-domain": full_domain.run,
+    "gsl": gsl.run,
+    "ontology": ontology.run,
+}
 
 
 def main() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import hypothesis
 import psycopg
 import pytest
 from hypothesis import settings
@@ -35,9 +35,8 @@ settings.load_profile("anondb")
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
-# how long an example takes says more about the machine than about the law
-hypothesis.settings.register_profile("anondb", deadline=None)
-hypothesis.settings.load_profile("anondb")
+# a shell starts what goes on in its background deaf to Ctrl-C; the commands that tests start must hear it
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -210,6 +210,8 @@ begin atomic
         from near as n
         join anondb.concept as c on c.id = n.near
         cross join lateral unnest(c.gloss_words) as w (word)
+        -- the words of general concepts are many: they are read only if there is anything to choose
+        where (select count(*) > count(distinct s.term) from sense as s)
     ), shared as (
         select w.word from sense as s join word as w on w.concept = s.concept
         group by w.word having count(distinct s.term) > 1
@@ -220,4 +222,5 @@ begin atomic
     from sense as s left join score as k on k.concept = s.concept;
 end;
 comment on function anondb.lesk(text[], int) is
-'Every sense of every term with its adapted Lesk score among the others; the highest score wins, ties go to the lower sense.';
+'Every sense of every term with its adapted Lesk score among the others; the highest score wins, ties go to the lower sense. '
+'Without any term of several senses all scores are 0.';
