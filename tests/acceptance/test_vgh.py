@@ -24,7 +24,7 @@ def test_a_hierarchy_is_stored_listed_shown_exported_and_dropped(cli: Cli, jobs:
     assert "no hierarchies are stored" in cli("vgh", "list").stdout
     assert cli("vgh", "load", "job", jobs).stdout == "job: 3 leaves, 6 nodes, height 2\n"
     listed = json.loads(cli("vgh", "list", "--json").stdout)
-    assert listed == [{"name": "job", "height": 2, "leaves": 3, "nodes": 6}]
+    assert listed == [{"name": "job", "height": 2, "leaves": 3, "nodes": 6, "ontology": "wordnet"}]
     assert "job" in cli("vgh", "list").stdout
     assert cli("vgh", "show", "job").stdout.splitlines() == [
         "*",
