@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from anondb.errors import Problem, UsageError
-from anondb.hierarchy.model import (
-    DATE_UNITS,
-    MASK_SIDES,
-    CsvVgh,
-    Dates,
-    Hierarchy,
-    Intervals,
-    Mask,
-    StoredVgh,
-)
 from anondb.policy.model import Name
 from anondb.policy.names import parse_name, quoted
 
@@ -33,6 +20,8 @@ DIGITS = 30
 _LIMIT: int = 10**DIGITS
 
 Table = dict[str, Any]
+Keys = tuple[str | int, ...]
+"""The way to a value: keys of tables, and numbers of tables in an array, counted from 1."""
 
 
 @dataclass(frozen=True)
@@ -41,26 +30,37 @@ class Spot:
 
     file: str
     base: Path  # where the paths in the policy start
-    path: tuple[str, ...] = ()
-    found: list[tuple[tuple[str, ...], Problem]] = field(default_factory=list)
+    path: Keys = ()
+    found: list[tuple[Keys, Problem]] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)  # of the files that the policy refers to
 
-    def at(self, *keys: str) -> Spot:
+    def at(self, *keys: str | int) -> Spot:
         return replace(self, path=self.path + keys)
 
     @property
-    def table(self) -> tuple[str, ...]:
+    def name(self) -> str:
+        return str(self.path[-1])
+
+    @property
+    def table(self) -> Keys:
         """The table that errors name; what lies deeper is part of the key."""
-        return self.path[:-1][:2]
+        return self.path[:-1][: 2 if self.path[:1] == ("columns",) else 1]
 
     @property
     def place(self) -> str:
-        header = ".".join(written(key) for key in self.table)
+        header = ".".join(written(str(key)) for key in self.table)
         return f"{self.file} [{header}]" if header else self.file
 
     @property
     def key(self) -> str:
-        return ".".join(self.path[len(self.table) :])
+        deeper = self.path[len(self.table) :]
+        parts = (f" (table {key})" if isinstance(key, int) else f".{key}" for key in deeper)
+        return "".join(parts).removeprefix(".")
+
+    @property
+    def faulty(self) -> bool:
+        """Whether a problem was found here or deeper."""
+        return any(path[: len(self.path)] == self.path for path, _ in self.found)
 
     def report(self, message: str, hint: str | None) -> None:
         self.found.append((self.path, Problem(self.place, message, hint)))
@@ -132,10 +132,12 @@ def shown(value: object) -> str:
     return "a date or a time"
 
 
-def _position(document: object, path: tuple[str, ...]) -> list[int]:
+def _position(document: object, path: Keys) -> list[int]:
     order = []
     for key in path:
         table = document if isinstance(document, dict) else {}
+        if isinstance(document, list):
+            table = dict(enumerate(document, start=1))
         order.append(list(table).index(key) if key in table else -1)
         document = table.get(key)
     return order
@@ -144,7 +146,7 @@ def _position(document: object, path: tuple[str, ...]) -> list[int]:
 def read_text(spot: Spot, value: object) -> str:
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         message = f"{spot.key} must be a text that is not empty, not {shown(value)}"
-        raise UsageError(message, hint=f'write it as {spot.path[-1]} = "…"')
+        raise UsageError(message, hint=f'write it as {spot.name} = "…"')
     return value
 
 
@@ -171,13 +173,20 @@ def read_name(spot: Spot, value: object) -> Name:
 
 def read_count(spot: Spot, value: object) -> int:
     """A number of records of which one alone would be no protection: k."""
-    hint = f"5 is a common choice: {spot.path[-1]} = 5"
+    hint = f"5 is a common choice: {spot.name} = 5"
     if isinstance(value, bool) or not isinstance(value, int) or value < 2:
         if value == 1 and not isinstance(value, bool):
             hint = f"{spot.key} = 1 protects nobody, a record may then be alone in its class; {hint}"
         raise UsageError(f"{spot.key} must be a whole number of at least 2, not {shown(value)}", hint=hint)
     if value >= 2**63:  # counts are bigint
         raise UsageError(f"{spot.key} is larger than any table can be", hint=hint)
+    return value
+
+
+def read_level(spot: Spot, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        message = f"{spot.key} must be a whole number of at least 0, not {shown(value)}"
+        raise UsageError(message, hint="level 0 is the value itself, 1 its first generalization")
     return value
 
 
@@ -203,89 +212,5 @@ def read_share(spot: Spot, value: object) -> float:
     share = read_number(spot, value)
     if not 0 <= share <= 1:
         message = f"{spot.key} must be a share between 0 and 1, not {shown(value)}"
-        raise UsageError(message, hint=f"two percent are {spot.path[-1]} = 0.02")
+        raise UsageError(message, hint=f"two percent are {spot.name} = 0.02")
     return float(share)
-
-
-def read_hierarchy(spot: Spot, value: object) -> Hierarchy | None:
-    if isinstance(value, str):
-        return StoredVgh(read_text(spot, value))
-    forms = [form for form in _FORMS if isinstance(value, dict) and not value.keys().isdisjoint(form.keys)]
-    if len(forms) != 1:
-        fault = "mixes several forms" if forms else "has none of the forms that there are"
-        examples = ", ".join(form.example for form in _FORMS)
-        raise UsageError(f"{spot.key} {fault}", hint=f'write one of "name of a stored hierarchy", {examples}')
-    before = len(spot.found)
-    said = read_table(spot, value, forms[0].keys)
-    return forms[0].make(said) if len(spot.found) == before else None
-
-
-def _read_csv(spot: Spot, value: object) -> Path:
-    name = read_text(spot, value)
-    path = spot.base / name
-    shown_path = quoted(str(path), longest=4096)  # cut off, it would lose the file's name
-    hint = "a relative path starts in the folder of the policy"
-    try:
-        if not path.exists():
-            raise UsageError(f"there is no file {shown_path}", hint=hint)
-        if not path.is_file():  # a pipe would be waited for, a folder cannot be read
-            raise UsageError(f"{shown_path} is not a file", hint=hint)
-        with path.open("rb") as file:
-            spot.digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise UsageError(f"{shown_path} cannot be read: {error.strerror}", hint=hint) from None
-    return path
-
-
-def _read_widths(spot: Spot, value: object) -> tuple[Decimal, ...]:
-    if not isinstance(value, list) or not value:
-        message = f"{spot.key} must be a list of numbers, not {shown(value)}"
-        raise UsageError(message, hint="write the finest first: widths = [5, 10, 20]")
-    widths = tuple(read_number(spot, width) for width in value)
-    if min(widths) <= 0:
-        raise UsageError(f"{spot.key} must be above 0, and {min(widths)} is not", hint="leave it out")
-    for narrow, wide in pairwise(widths):
-        if wide <= narrow:
-            message = f"{spot.key} must grow, and {narrow} is followed by {wide}"
-            raise UsageError(message, hint="write the finest first, each once: widths = [5, 10, 20]")
-        times = Fraction(wide) / Fraction(narrow)  # a Decimal would round
-        if times.denominator != 1:
-            message = f"{spot.key}: {wide} is no multiple of {narrow}, so that the ranges would not nest"
-            raise UsageError(message, hint=f"use a multiple, such as {narrow * (int(times) + 1)}")
-    return widths
-
-
-def _read_units(spot: Spot, value: object) -> tuple[str, ...]:
-    if value is True:
-        return DATE_UNITS
-    if not isinstance(value, list) or not value:
-        message = f"{spot.key} must be true or a list of units, not {shown(value)}"
-        raise UsageError(message, hint='write dates = true, or dates = ["month", "year"]')
-    read_unit = choice(DATE_UNITS)
-    units = tuple(read_unit(spot, unit) for unit in value)
-    if units != (ordered := tuple(unit for unit in DATE_UNITS if unit in units)):
-        listed = ", ".join(quoted(unit) for unit in ordered)
-        raise UsageError(f"{spot.key} must go from fine to coarse, each unit once", hint=f"write [{listed}]")
-    return units
-
-
-@dataclass(frozen=True)
-class _Form:
-    example: str
-    keys: Mapping[str, Key]
-    make: Callable[[Table], Hierarchy]
-
-
-_FORMS = (
-    _Form('{ csv = "job.csv" }', {"csv": Key(_read_csv)}, lambda said: CsvVgh(said["csv"])),
-    _Form(
-        "{ start = 17, widths = [5, 10, 20] }",
-        {
-            "start": Key(read_number),
-            "widths": Key(_read_widths, "add the widths of the ranges: widths = [5, 10, 20]"),
-        },
-        lambda said: Intervals(said.get("start", Decimal(0)), said["widths"]),
-    ),
-    _Form("{ dates = true }", {"dates": Key(_read_units)}, lambda said: Dates(said["dates"])),
-    _Form('{ mask = "right" }', {"mask": Key(choice(MASK_SIDES))}, lambda said: Mask(said["mask"])),
-)

@@ -1,4 +1,4 @@
-"""From the text of a policy to a `Policy`: which keys there are, the rules between them, the fingerprint."""
+"""From the text of a policy to a `Policy`: which keys there are, what each table says, the fingerprint."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from anondb.algorithms.registry import ALGORITHMS
+from anondb.algorithms.registry import ALGORITHMS, Algorithm
 from anondb.errors import PolicyError, Problem, UsageError
 from anondb.policy.check import (
     Key,
@@ -19,16 +20,23 @@ from anondb.policy.check import (
     Table,
     choice,
     read_count,
-    read_hierarchy,
+    read_level,
     read_name,
+    read_number,
     read_share,
     read_table,
     read_text,
     shown,
     written,
 )
+from anondb.policy.hierarchy_forms import read_hierarchy
 from anondb.policy.model import Column, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
+from anondb.policy.privacy_models import read_l_diversity, read_t_closeness, with_models
+from anondb.policy.rules import check_together
+
+WEIGHTED = ("loss", "semantic", "height")
+"""Objectives that are sums over the columns, so that a column can count more than another."""
 
 
 def load(path: Path | str) -> Policy:
@@ -55,13 +63,13 @@ def parse(text: str, *, place: str = "policy", base: Path | None = None) -> Poli
     document = _document(text, place)
     spot = Spot(place, base or Path())
     said = read_table(spot, document, TOP)
-    _check_together(spot, said, document)
+    check_together(spot, said, document)
     if spot.found:
         raise PolicyError(spot.problems(document))
     return Policy(
         source=said["source"],
         target=said["target"],
-        privacy=Privacy(**said["privacy"]),
+        privacy=Privacy(**with_models(said["privacy"])),
         method=Method(**said["method"]),
         columns=tuple(Column(name, **column) for name, column in said["columns"].items()),
         text=text,
@@ -71,7 +79,18 @@ def parse(text: str, *, place: str = "policy", base: Path | None = None) -> Poli
 
 
 def _read_privacy(spot: Spot, value: object) -> Table:
-    return read_table(spot, value, PRIVACY)
+    said = read_table(spot, value, PRIVACY)
+    if spot.at("k").faulty or "k" in said:
+        return said
+    # t = 1 demands nothing, and a model that could not be understood may demand something
+    unclear = spot.at("l_diversity").faulty or spot.at("t_closeness").faulty
+    if not (unclear or "l_diversity" in said or any(m["t"] < 1 for _, m in said.get("t_closeness", ()))):
+        hint = "add k = 5: each released record then looks like at least four others"
+        spot.at("k").report("k is missing", hint)
+    elif "unit" in said:
+        hint = "add k = 5, or leave unit out"
+        spot.at("unit").report("unit names the persons that k counts, and there is no k", hint)
+    return said
 
 
 def _read_method(spot: Spot, value: object) -> Table:
@@ -83,7 +102,42 @@ def _read_method(spot: Spot, value: object) -> Table:
         said.setdefault("heuristic", algorithm.heuristics[0])
     elif algorithm and "heuristic" in said:
         spot.at("heuristic").report(f"{algorithm.name} has no heuristics", "leave the key out")
+    if algorithm and algorithm.objectives:
+        if "objective" in said:
+            spot.at("objective").attempt(choice(algorithm.objectives), said["objective"])
+        said.setdefault("objective", algorithm.objectives[0])
+        if "weights" in said and not spot.at("objective").faulty:
+            _check_weighing(spot.at("weights"), said["objective"], algorithm)
+    elif algorithm:
+        for key in said.keys() & {"objective", "weights"}:
+            _refuse_objective(spot.at(key), algorithm)
     return said
+
+
+def _refuse_objective(spot: Spot, algorithm: Algorithm) -> None:
+    others = [quoted(other.name) for other in ALGORITHMS.values() if other.objectives]
+    hint = ", or ".join(["leave the key out", *(f"set algorithm = {name}" for name in others)])
+    spot.report(f"{algorithm.name} has no objectives, and so no use for {spot.key}", hint)
+
+
+def _check_weighing(spot: Spot, objective: str, algorithm: Algorithm) -> None:
+    if objective not in WEIGHTED:
+        weighted = ", ".join(quoted(name) for name in algorithm.objectives if name in WEIGHTED)
+        message = f"the objective {objective} counts records in classes, and {spot.key} are of columns"
+        spot.report(message, f"leave the weights out, or choose the objective from {weighted}")
+
+
+def _read_weights(spot: Spot, value: object) -> Table:
+    names = value if isinstance(value, dict) else {}
+    return read_table(spot, value, {name: Key(_read_weight) for name in names})
+
+
+def _read_weight(spot: Spot, value: object) -> float:
+    with suppress(UsageError):
+        if (weight := read_number(spot, value)) >= 0:
+            return float(weight)
+    message = f"the weight of {quoted(spot.name)} must be a number of at least 0, not {shown(value)}"
+    raise UsageError(message, hint="a column that is not named weighs 1")
 
 
 def _read_columns(spot: Spot, value: object) -> Table:
@@ -97,13 +151,14 @@ def _read_column(spot: Spot, value: object) -> Table:
         hint = f'write {written(spot.key)} = {{ role = "{role}" }}'
         raise UsageError(f"{written(spot.key)} must be a table, not {shown(value)}", hint=hint)
     said = read_table(spot, value, COLUMN)
-    name, role = spot.path[-1], said.get("role", Role.QUASI)
-    if "hierarchy" in value and role is not Role.QUASI:
-        spot.at("hierarchy").report(
-            f"{role} column {quoted(name)} has a hierarchy, but only quasi-identifiers are generalized",
-            'leave the hierarchy out, or set role = "quasi"',
-        )
-    check_part(name)
+    role = said.get("role", Role.QUASI)
+    for key in said.keys() & {"min_level", "max_level"} if role is not Role.QUASI else ():
+        message = f"{role} column {quoted(spot.name)} has a {key}, but only quasi-identifiers have levels"
+        spot.at(key).report(message, 'leave the key out, or set role = "quasi"')
+    if (low := said.get("min_level", 0)) > (high := said.get("max_level", low)):
+        message = f"min_level {shown(low)} lies above max_level {shown(high)}"
+        spot.at("min_level").report(message, "make min_level the smaller one, or both the same")
+    check_part(spot.name)
     return said
 
 
@@ -116,16 +171,23 @@ def _read_role(spot: Spot, value: object) -> Role:
 COLUMN: Mapping[str, Key] = {
     "role": Key(_read_role, f'add role = "quasi", or one of {", ".join(Role)}'),
     "hierarchy": Key(read_hierarchy),
+    "min_level": Key(read_level),
+    "max_level": Key(read_level),
 }
 PRIVACY: Mapping[str, Key] = {
-    "k": Key(read_count, "add k = 5: each released record then looks like at least four others"),
+    "k": Key(read_count),
     "suppression": Key(read_share),
     "suppress": Key(choice(("remove", "mask"))),
     "nulls": Key(choice(("value", "suppress"))),
+    "unit": Key(read_text),
+    "l_diversity": Key(read_l_diversity),
+    "t_closeness": Key(read_t_closeness),
 }
 METHOD: Mapping[str, Key] = {
     "algorithm": Key(choice(ALGORITHMS), 'add algorithm = "datafly"'),
     "heuristic": Key(read_text),
+    "objective": Key(read_text),
+    "weights": Key(_read_weights),
 }
 TOP: Mapping[str, Key] = {
     "source": Key(read_name, 'add source = "schema.table" above the first [table]: what to anonymize'),
@@ -134,31 +196,6 @@ TOP: Mapping[str, Key] = {
     "method": Key(_read_method, 'add a table [method] with algorithm = "datafly"'),
     "columns": Key(_read_columns, 'add a table [columns] with a line for each: zip = { role = "quasi" }'),
 }
-
-
-def _check_together(spot: Spot, said: Table, document: Table) -> None:
-    """The rules between the tables."""
-    if "source" in said and said["source"] == said.get("target"):
-        spot.at("target").report("target is the source itself", "name another table; the run makes it")
-    if "columns" not in said:
-        return
-    columns: Table = said["columns"]
-    quasi = [name for name, column in columns.items() if column.get("role") is Role.QUASI]
-    algorithm = ALGORITHMS.get(said.get("method", {}).get("algorithm", ""))
-    if algorithm and algorithm.needs_hierarchies:
-        for name in quasi:
-            # a hierarchy that could not be read is there all the same
-            if "hierarchy" not in document["columns"][name]:
-                spot.at("columns", name, "hierarchy").report(
-                    f"quasi-identifier {quoted(name)} has no hierarchy, and {algorithm.name} needs one",
-                    'add hierarchy = { mask = "right" }, or set role = "other"',
-                )
-    all_roles_known = all("role" in columns.get(name, {}) for name in document["columns"])
-    if not quasi and all_roles_known:
-        spot.at("columns", "").report(
-            "no column is a quasi-identifier, so that there is nothing to anonymize",
-            'set role = "quasi" for what could single out a person: age, zip code, occupation',
-        )
 
 
 def _document(text: str, place: str) -> Table:
@@ -188,6 +225,10 @@ def _fingerprint(document: Table, digests: Mapping[str, str]) -> str:
     """SHA-256 of what the policy says and of the files it refers to, however it is laid out."""
     # the release has its columns in the order of the policy, so their order is part of what it says
     said = {**document, "columns": list(document["columns"].items())}
+    # a model is the same in a table and in an array of one
+    said["privacy"] = {
+        key: [value] if isinstance(value, dict) else value for key, value in said["privacy"].items()
+    }
     return hashlib.sha256(json.dumps([_plain(said), digests], sort_keys=True).encode()).hexdigest()
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
@@ -37,14 +38,38 @@ class Column:
     name: str
     role: Role
     hierarchy: Hierarchy | None = None
+    min_level: int = 0
+    max_level: int | None = None  # None: up to the root
+
+
+@dataclass(frozen=True)
+class LDiversity:
+    """l-diversity (Machanavajjhala et al. 2007): each class has l well-represented sensitive values."""
+
+    column: str
+    l: float  # noqa: E741 - the literature's name, and the policy's key
+    kind: str = "distinct"  # or "entropy", "recursive"
+    c: float | None = None  # of recursive (c, l)-diversity alone
+
+
+@dataclass(frozen=True)
+class TCloseness:
+    """t-closeness (Li et al. 2007): sensitive values are distributed in each class as in the release."""
+
+    column: str
+    t: float
+    distance: str = "equal"  # or "ordered", "hierarchical"
 
 
 @dataclass(frozen=True)
 class Privacy:
-    k: int
+    k: int = 1  # which demands nothing: a policy may leave k out where another model protects
     suppression: float = 0.0
     suppress: str = "remove"  # or "mask"
     nulls: str = "value"  # or "suppress"
+    unit: str | None = None  # the column that names the person; k then counts persons
+    l_diversity: tuple[LDiversity, ...] = ()
+    t_closeness: tuple[TCloseness, ...] = ()
 
     def may_suppress(self, records: int) -> int:
         """How many of so many records may be left out; exact, where 0.29 * 100 would be 28.999…"""
@@ -55,6 +80,11 @@ class Privacy:
 class Method:
     algorithm: str
     heuristic: str | None = None
+    objective: str | None = None
+    weights: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    def weight(self, column: str) -> float:
+        return self.weights.get(column, 1.0)
 
 
 @dataclass(frozen=True)
@@ -71,3 +101,7 @@ class Policy:
     @property
     def quasi(self) -> tuple[Column, ...]:
         return tuple(column for column in self.columns if column.role is Role.QUASI)
+
+    @property
+    def sensitive(self) -> tuple[Column, ...]:
+        return tuple(column for column in self.columns if column.role is Role.SENSITIVE)

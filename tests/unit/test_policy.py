@@ -18,48 +18,7 @@ from anondb.hierarchy.model import DATE_UNITS, CsvVgh, Dates, Intervals, Mask, S
 from anondb.policy.load import load, parse
 from anondb.policy.model import Column, Method, Name, Policy, Privacy, Role
 from anondb.policy.names import parse_name
-
-POLICY = """\
-source = "hospital.admissions"
-target = "share.admissions"
-
-[privacy]
-k = 5
-suppression = 0.02
-
-[method]
-algorithm = "datafly"
-
-[columns]
-name = { role = "identifier" }
-age = { role = "quasi", hierarchy = { start = 17, widths = [5, 10, 20] } }
-zip = { role = "quasi", hierarchy = { mask = "right" } }
-job = { role = "quasi", hierarchy = "occupation" }
-diagnosis = { role = "sensitive" }
-visited = { role = "other" }
-"""
-
-
-def policy(*changes: tuple[str, str]) -> str:
-    """POLICY with some of its text replaced."""
-    text = POLICY
-    for old, new in changes:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    return text
-
-
-def problems(text: str, base: Path | None = None) -> tuple[Problem, ...]:
-    with pytest.raises(PolicyError) as raised:
-        parse(text, place="admissions.toml", base=base)
-    return raised.value.problems
-
-
-def problem(*changes: tuple[str, str]) -> Problem:
-    """The only problem of POLICY after these changes."""
-    (only,) = problems(policy(*changes))
-    assert only.hint, "a problem says what to do next"
-    return only
+from tests.unit.admissions import POLICY, policy, problem, problems
 
 
 def hierarchy_problem(hierarchy: str) -> Problem:
@@ -184,9 +143,15 @@ def test_the_allowed_suppression_is_counted_exactly() -> None:
         ("0.02", '0.02\nsuppress = "Mask"', " [privacy]", 'remove, mask, not "Mask"', '"mask"?'),
         ("0.02", "0.02\nnulls = 2020-01-01", " [privacy]", "nulls must be one of", "value, suppress"),
         ("suppression", "supression", " [privacy]", 'unknown key "supression"', '"suppression"?'),
-        ("k = 5", "k = 5\nl_diversity = { l = 3 }", " [privacy]", 'unknown key "l_diversity"', "nulls"),
-        ('"datafly"', '"datafli"', " [method]", 'datafly, not "datafli"', '"datafly"?'),
-        ('"datafly"', '"swap"', " [method]", 'datafly, not "swap"', "choose from datafly"),
+        ("k = 5", "k = 5\nl_divresity = { l = 3 }", " [privacy]", "unknown key", '"l_diversity"?'),
+        (
+            '"datafly"',
+            '"datafli"',
+            " [method]",
+            'must be one of datafly, incognito, optimal, not "datafli"',
+            '"datafly"?',
+        ),
+        ('"datafly"', '"swap"', " [method]", 'optimal, not "swap"', "choose from datafly"),
         ('algorithm = "datafly"', "", " [method]", "algorithm is missing", "datafly"),
         (
             '"datafly"',
@@ -419,7 +384,10 @@ def test_what_is_not_toml_is_one_problem_with_its_line(text: str, place: str) ->
     assert only.hint
 
 
-_words = "k source privacy columns role hierarchy widths dates mask [ ] { } = . , 5 -0.0 inf true 1979-05-27"
+_words = (
+    "k source privacy columns role hierarchy widths dates mask l_diversity t_closeness column kind c l t"
+    " distance unit method objective weights min_level [ ] { } = . , 5 -0.0 inf true 1979-05-27"
+)
 _scraps = st.sampled_from([*_words.split(), '"quasi"', '"a.b"', "\n", " ", "0x" + "f" * 5000])
 
 

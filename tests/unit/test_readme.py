@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 import anondb
+from anondb.algorithms.objective import OBJECTIVES
+from anondb.algorithms.registry import ALGORITHMS
 from anondb.policy.load import COLUMN, METHOD, PRIVACY, load, parse
+from anondb.policy.privacy_models import DISTANCES, KINDS, L_DIVERSITY, T_CLOSENESS
 from tests.documentation import FILES, ROOT, blocks, links
 
 EXAMPLE = ROOT / "examples" / "hospital"
-
-pytestmark = pytest.mark.once
 
 
 def names(file: Path) -> str:
@@ -74,7 +75,17 @@ def test_every_link_into_the_repository_leads_somewhere(file: Path) -> None:
 
 def test_every_key_of_a_policy_is_documented() -> None:
     text = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
-    assert [key for key in (*PRIVACY, *METHOD, *COLUMN) if f"`{key}`" not in text] == []
+    keys = (*PRIVACY, *L_DIVERSITY, *T_CLOSENESS, *METHOD, *COLUMN)
+    assert [key for key in keys if f"`{key}`" not in text] == []
+
+
+def test_every_word_that_a_policy_can_choose_is_documented() -> None:
+    text = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
+    heuristics = [word for algorithm in ALGORITHMS.values() for word in algorithm.heuristics]
+    assert [
+        word for word in (*ALGORITHMS, *heuristics, *KINDS, *DISTANCES) if f'`"{word}"`' not in text
+    ] == []
+    assert [word for word in OBJECTIVES if f"\n| `{word}` |" not in text] == []
 
 
 def test_every_error_is_documented_with_its_exit_code() -> None:

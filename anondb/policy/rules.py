@@ -1,0 +1,150 @@
+"""The rules between the tables of a policy: what the columns must be to an algorithm, a model, a weight."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from anondb.algorithms.registry import ALGORITHMS, Algorithm
+from anondb.errors import did_you_mean
+from anondb.policy.check import Spot, Table
+from anondb.policy.model import Role
+from anondb.policy.names import quoted
+from anondb.policy.privacy_models import Models
+
+Roles = Mapping[str, Role | None]
+"""The columns of a policy in its order; None where the role could not be understood."""
+
+
+def check_together(spot: Spot, said: Table, document: Table) -> None:
+    """Report what is wrong between tables that may each be right."""
+    if "source" in said and said["source"] == said.get("target"):
+        spot.at("target").report("target is the source itself", "name another table; the run makes it")
+    if "columns" not in said:
+        return
+    written: Table = document["columns"]
+    roles: Roles = {name: said["columns"].get(name, {}).get("role") for name in written}
+    # a hierarchy that could not be read is there all the same
+    with_hierarchy = {name for name in said["columns"] if "hierarchy" in written[name]}
+    method, privacy = said.get("method", {}), said.get("privacy", {})
+    algorithm = ALGORITHMS.get(method.get("algorithm", ""))
+    _check_quasi(spot, roles, with_hierarchy, algorithm)
+    if algorithm and not algorithm.needs_hierarchies:
+        _refuse_levels(spot, said["columns"], algorithm)
+    _check_weights(spot.at("method", "weights"), method.get("weights", {}), roles)
+    _check_unit(spot.at("privacy", "unit"), privacy, roles)
+    closeness: Models = privacy.get("t_closeness", ())
+    for here, model in (*privacy.get("l_diversity", ()), *closeness):
+        _check_protected(here.at("column"), model.get("column"), roles)
+    _check_distances(spot, closeness, roles, with_hierarchy)
+    _check_generalized(spot, closeness, roles, with_hierarchy)
+
+
+def _check_quasi(
+    spot: Spot, roles: Roles, with_hierarchy: Collection[str], algorithm: Algorithm | None
+) -> None:
+    quasi = [name for name, role in roles.items() if role is Role.QUASI]
+    if algorithm and algorithm.needs_hierarchies:
+        for name in quasi:
+            if name not in with_hierarchy:
+                spot.at("columns", name, "hierarchy").report(
+                    f"quasi-identifier {quoted(name)} has no hierarchy, and {algorithm.name} needs one",
+                    'add hierarchy = { mask = "right" }, or set role = "other"',
+                )
+    if not quasi and all(roles.values()):
+        spot.at("columns", "").report(
+            "no column is a quasi-identifier, so that there is nothing to anonymize",
+            'set role = "quasi" for what could single out a person: age, zip code, occupation',
+        )
+
+
+def _refuse_levels(spot: Spot, columns: Table, algorithm: Algorithm) -> None:
+    for name, column in columns.items():
+        for key in ("min_level", "max_level"):
+            if key in column and column.get("role") is Role.QUASI:
+                spot.at("columns", name, key).report(
+                    f"{key} bounds the level of a whole column, and {algorithm.name} gives it none",
+                    "leave the key out",
+                )
+
+
+def _check_weights(spot: Spot, weights: Mapping[str, float], roles: Roles) -> None:
+    for name in weights:
+        if name not in roles:
+            _report_unknown(spot.at(name), spot.key, name, roles)
+        elif (role := roles[name]) not in (Role.QUASI, None):
+            spot.at(name).report(
+                f"{role} column {quoted(name)} has a weight, but only quasi-identifiers are generalized",
+                'leave the weight out, or set role = "quasi"',
+            )
+    quasi = [name for name, role in roles.items() if role is Role.QUASI]
+    if quasi and all(weights.get(name) == 0 for name in quasi):
+        hint = "give one column a weight above 0; a column that is not named weighs 1"
+        spot.report(
+            "every quasi-identifier has the weight 0, so that all releases would be equally good", hint
+        )
+
+
+def _check_unit(spot: Spot, privacy: Table, roles: Roles) -> None:
+    unit = privacy.get("unit")
+    if unit is None:
+        return
+    if unit not in roles:
+        _report_unknown(spot, spot.key, unit, roles)
+    elif roles[unit] is Role.QUASI:
+        spot.report(
+            f"unit {quoted(unit)} is a quasi-identifier, which persons share by design",
+            'name the column that tells persons apart, mostly one with role = "identifier"',
+        )
+
+
+def _check_protected(spot: Spot, column: str | None, roles: Roles) -> None:
+    """What a model protects is a sensitive column."""
+    if column is None:
+        return
+    if column not in roles:
+        _report_unknown(spot, spot.key, column, roles)
+    elif (role := roles[column]) is Role.QUASI:
+        spot.report(
+            f"{spot.key} {quoted(column)} would be a sensitive column that is also quasi",
+            'set role = "sensitive", and it is released as it is; or name another column',
+        )
+    elif role not in (Role.SENSITIVE, None):
+        spot.report(
+            f"{spot.key} {quoted(column)} has the role {role}, and only sensitive columns are protected",
+            f'set role = "sensitive" for {quoted(column)}',
+        )
+
+
+def _check_distances(spot: Spot, closeness: Models, roles: Roles, with_hierarchy: Collection[str]) -> None:
+    for _, model in closeness:
+        column = model.get("column", "")
+        needed = model.get("distance") == "hierarchical" and roles.get(column) is Role.SENSITIVE
+        if needed and column not in with_hierarchy:
+            spot.at("columns", column, "hierarchy").report(
+                f"sensitive column {quoted(column)} has no hierarchy, and the hierarchical distance needs one",
+                'add hierarchy = { csv = "…" } or the name of a stored one, or set distance = "equal"',
+            )
+
+
+def _check_generalized(spot: Spot, closeness: Models, roles: Roles, with_hierarchy: Collection[str]) -> None:
+    """A hierarchy that nobody reads is a mistake."""
+    measured = {model.get("column") for _, model in closeness if model.get("distance") != "equal"}
+    # whoever misspelt a model may have meant this column
+    unclear = spot.at("privacy").faulty
+    for name in with_hierarchy:
+        here, role = spot.at("columns", name, "hierarchy"), roles[name]
+        if role is Role.SENSITIVE and name not in measured and not unclear:
+            here.report(
+                f"sensitive column {quoted(name)} has a hierarchy that no model uses",
+                'leave it out, or measure t_closeness with distance = "ordered" or "hierarchical"',
+            )
+        elif role not in (Role.QUASI, Role.SENSITIVE, None):
+            here.report(
+                f"{role} column {quoted(name)} has a hierarchy, but only quasi-identifiers are generalized",
+                'leave the hierarchy out, or set role = "quasi"',
+            )
+
+
+def _report_unknown(spot: Spot, what: str, name: str, roles: Roles) -> None:
+    hint = did_you_mean(name, roles) or "name a column as [columns] does"
+    spot.report(f"{what}: [columns] has no column {quoted(name)}", hint)
