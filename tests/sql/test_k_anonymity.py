@@ -74,6 +74,21 @@ def test_it_is_what_counting_in_memory_gives(
     assert k_anonymity(connection, "t", *(f"c{i}" for i in quasi)) == min(sizes.values(), default=0)
 
 
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from([None, 1, 2, 3])), max_size=20))
+def test_with_a_unit_persons_count_and_nobody_is_one_of_them(
+    connection: Connection, rows: list[tuple[str | None, int | None]]
+) -> None:
+    connection.execute("drop table if exists t; create table t (zip text, person int)")
+    with connection.cursor() as cursor:
+        cursor.executemany("insert into t values (%s, %s)", rows)
+    persons = [
+        len({person for zip_, person in rows if zip_ == place}) for place in {zip_ for zip_, _ in rows}
+    ]
+    [(found,)] = connection.execute("select anondb.k_anonymity('t', '{zip}', 'person')").fetchall()
+    assert found == min(persons, default=0)
+
+
 @pytest.mark.parametrize("name", ODD)
 def test_names_may_hold_anything(connection: Connection, name: str) -> None:
     odd = sql.Identifier(name)
