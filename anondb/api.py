@@ -19,9 +19,11 @@ from anondb.hierarchy.score import Method, NodeSense, Score, ScoreSet
 from anondb.hierarchy.tree import Node
 from anondb.ontology import load as ontology_files
 from anondb.ontology.model import Progress, split
+from anondb.plan import explore as exploring
 from anondb.plan import rehearse
 from anondb.plan import run as running
 from anondb.plan.compile import compile_plan
+from anondb.plan.explore import OpenLattice
 from anondb.plan.model import Options
 from anondb.plan.result import Result
 from anondb.plan.run import Listener
@@ -69,6 +71,18 @@ class Database:
         target = catalog.resolve_target(self.connection, policy.target)
         found = catalog.snapshot(self.connection, source, target)
         return rehearse.script(compile_plan(policy, found, replace=replace))
+
+    def lattice(
+        self,
+        policy: Policy | Path | str,
+        *,
+        full: bool = False,
+        options: Options | None = None,
+        listener: Listener | None = None,
+    ) -> OpenLattice:
+        """Every node of a policy's lattice, with its state and figures; `full` checks those that need not be too."""
+        observe = (listener or running.Silence()).step
+        return exploring.explore(self.door, _policy(policy), options or Options(), full=full, observe=observe)
 
     def load_vgh(
         self, name: str, file: Path | str, *, replace: bool = False, ontology: str | None = None

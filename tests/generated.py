@@ -7,10 +7,13 @@ from decimal import Decimal
 from pathlib import Path
 
 from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh
-from anondb.sqlgen import encode, frequency, publish
+from anondb.sqlgen import audit, costs, encode, frequency, models, node, publish
 from anondb.sqlgen.build import Node
+from anondb.sqlgen.frequency import Counted
+from anondb.sqlgen.models import Closeness, Diversity, Models
+from anondb.sqlgen.node import Costs
 from anondb.sqlgen.publish import Chosen
-from anondb.sqlgen.shape import Quasi, Relation, Scratch, SourceColumn
+from anondb.sqlgen.shape import Quasi, Relation, Scratch, Sensitive, SourceColumn
 
 HOSTILE = [
     '"; drop table x--',
@@ -46,11 +49,9 @@ def statements(name: str) -> Iterator[Node]:
     names, source, fresh = Scratch(42), Relation(name, name), Relation(name, "anondb_run_42")
     copied = SourceColumn(name + "7", "text", "text")
     yield encode.raw_frequencies(names, source, quasi)
-    yield encode.raw_frequencies(names, source, quasi, [copied])
+    yield encode.raw_frequencies(names, source, quasi, [copied], SourceColumn(name + "8", "text", "text"))
     yield encode.records(names, quasi)
     yield encode.leave_out_nulls(names, quasi)
-    for whole_rows in (True, False):
-        yield encode.frequency_set(names, quasi, whole_rows=whole_rows)
     yield encode.stored_leaves(names, quasi[3])
     yield encode.file_leaves(names, quasi[4])
     yield encode.fill_leaves(names, quasi[4])
@@ -60,12 +61,15 @@ def statements(name: str) -> Iterator[Node]:
         yield encode.node_counts(names, q)
         yield encode.outside(names, q)
         yield encode.outside_values(names, q, 20)
-    yield frequency.node_figures(names, quasi, [0, 1, 2, 2, 0], k=5)
+    yield from _searched(name, names, tuple(quasi))
     for at_root in (True, False):
         chosen = [Chosen(q, q.height if at_root else 0, has_null=q.number % 2 == 0) for q in quasi]
         for mask in (True, False):
-            yield publish.classes(names, chosen, 5, mask=mask)
-        yield publish.combinations(names, chosen)
+            yield publish.classes(names, chosen, Models(Counted(tuple(quasi)), 5), mask=mask)
+            yield publish.combinations(names, chosen, repeated=mask)
+        yield publish.leave_out(names)
+        yield audit.fewest_persons(names, chosen)
+        yield audit.other_classes(names, fresh, chosen)
         yield publish.insert_records(names, source, fresh, columns, chosen)
         yield publish.insert_rows(names, fresh, [*columns[:-1], copied], chosen)
     yield publish.create_release(fresh, columns, quasi)
@@ -74,3 +78,46 @@ def statements(name: str) -> Iterator[Node]:
     yield publish.swap(fresh, source)
     yield publish.own(source, 42)
     yield publish.all_rows(fresh, 10)
+
+
+def _searched(name: str, names: Scratch, quasi: tuple[Quasi, ...]) -> Iterator[Node]:
+    """What a search asks, by every model on sensitive columns of this name."""
+    fresh, released = Relation(name, "anondb_run_42"), [q.name for q in quasi]
+    first = Sensitive(1, SourceColumn(name + "9", "numeric", "numeric"), None, height=1, position=1)
+    second = Sensitive(
+        2, SourceColumn(name + "10", "text", "text"), StoredVgh(name), height=2, root=name, vgh=8, position=2
+    )
+    labels = [[40_000] * (q.height + 1) for q in quasi]
+    levels = (0, 1, 2, 2, 0)
+    for persons in (True, False):
+        counted = Counted(quasi, (first, second), persons)
+        judged = Models(
+            counted,
+            5,
+            (
+                Diversity(first, 3, "distinct"),
+                Diversity(first, 2.5, "entropy"),
+                Diversity(first, 2, "recursive", 3),
+            ),
+            tuple(Closeness(second, 0.2, distance) for distance in ("equal", "ordered", "hierarchical")),
+        )
+        yield frequency.frequency_set(names, counted, labels, [3, 40_000], merge=persons)
+        yield frequency.roll_up(names, names.freq, names.rollup(1), counted, levels)
+        for by_leaf in (True, False):
+            shares = Costs([0.2] * len(quasi), by_leaf=by_leaf, budget=7)
+            yield node.figures(names, names.freq, judged, levels, shares)
+            yield node.put_down_figures(names, judged, levels, shares)
+            yield costs.cost_table(names, quasi, measure="wup" if by_leaf else None)
+            yield costs.column_costs(names, quasi[0], by_leaf=by_leaf)
+            yield node.put_down(names, names.freq, judged, levels, reference=by_leaf)
+        yield node.masked_passes(names, names.freq, judged, levels)
+        yield node.remove_distant(names, names.node, judged)
+    yield frequency.units(names)
+    yield frequency.drop(names.node)
+    yield models.totals(names, second)
+    yield models.ancestors(names, second, 4)
+    for diverse in judged.diversity:
+        yield audit.diversity(fresh, released, diverse)
+    for close in judged.closeness:
+        yield audit.coded_release(names, fresh, released, close, 4)
+        yield audit.closeness(names, released, close)

@@ -4,18 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 
-from anondb.algorithms import datafly
 from anondb.algorithms.lattice import Demand, Lattice, Levels
+from anondb.algorithms.objective import OBJECTIVES, Objective
+
+Search = Callable[[Lattice, Demand, Objective, str | None], Levels | None]
+
+
+def _search_of(name: str) -> Search:
+    """The search in an algorithm's module, which is loaded when it is used: not all commands search."""
+
+    def search(
+        lattice: Lattice, demand: Demand, objective: Objective, heuristic: str | None = None
+    ) -> Levels | None:
+        module = import_module(f"anondb.algorithms.{name}")
+        found: Levels | None = module.search(lattice, demand, objective, heuristic)
+        return found
+
+    return search
 
 
 @dataclass(frozen=True)
 class Algorithm:
     name: str
     title: str
-    search: Callable[[Lattice, Demand], Levels | None]
+    search: Search
     needs_hierarchies: bool
     heuristics: tuple[str, ...] = ()  # the first is the default
+    objectives: tuple[str, ...] = ()  # the first is the default
+
+
+def _by_preference(first: str) -> tuple[str, ...]:
+    return (first, *(name for name in OBJECTIVES if name != first))
 
 
 ALGORITHMS = {
@@ -24,9 +45,23 @@ ALGORITHMS = {
         Algorithm(
             "datafly",
             "greedy full-domain generalization (Sweeney 1998)",
-            search=datafly.search,
+            search=_search_of("datafly"),
             needs_hierarchies=True,
-            heuristics=("distinct",),
+            heuristics=("distinct", "semantic"),
+        ),
+        Algorithm(
+            "incognito",
+            "all anonymous nodes by subsets of the quasi-identifiers (LeFevre, DeWitt, Ramakrishnan 2005)",
+            search=_search_of("incognito"),
+            needs_hierarchies=True,
+            objectives=_by_preference("classes"),
+        ),
+        Algorithm(
+            "optimal",
+            "the best node with few checks: both directions of the lattice, and bounds on the objective",
+            search=_search_of("optimal"),
+            needs_hierarchies=True,
+            objectives=_by_preference("loss"),
         ),
     )
 }

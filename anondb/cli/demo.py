@@ -225,6 +225,7 @@ def _what_next(files: Sequence[Path], dsn: str | None) -> None:
         {
             "change k": f"{anondb} run {policy}{there}",
             "see the SQL": f"{anondb} plan {policy}{there}",
+            "other levels": f"{anondb} lattice --sort suppressed --limit 20 {policy}{there}",
             "store jobs": f"{anondb} vgh load occupation {hierarchy}{there}",
             "your database": f"{anondb} db upgrade --dsn postgresql://user@host/db",
         }

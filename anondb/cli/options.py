@@ -23,3 +23,12 @@ PolicyFile = Annotated[
     Path, typer.Argument(metavar="POLICY.toml", help="What to release, from where, how.", show_default=False)
 ]
 VghName = Annotated[str, typer.Argument(metavar="NAME", help="The hierarchy's name.", show_default=False)]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="End the search after this time with the best node so far, which may not be the best there is.",
+        min=0.001,
+        show_default=False,
+    ),
+]

@@ -9,8 +9,9 @@ import typer
 from rich.markup import escape
 
 from anondb.api import connect
-from anondb.cli.options import Dsn, Json, PolicyFile
+from anondb.cli.options import Dsn, Json, PolicyFile, TimeLimit
 from anondb.cli.output import RunProgress, out, table
+from anondb.errors import UsageError
 from anondb.plan.model import Options
 from anondb.plan.result import Result
 from anondb.policy.load import load
@@ -39,6 +40,14 @@ def run(
     show_values: Annotated[
         bool, typer.Option("--show-values", help="Name values that are outside a hierarchy (they are data).")
     ] = False,
+    levels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="1,0,2",
+            help="Publish this node: a level for each quasi-identifier, in the policy's order.",
+        ),
+    ] = None,
+    time_limit: TimeLimit = None,
     lock_timeout: Annotated[
         float,
         typer.Option(metavar="SECONDS", help="How long to wait for readers of the old release.", min=0.001),
@@ -52,7 +61,11 @@ def run(
     It is written beside the target, verified from its own rows, and swapped in,
     all in one transaction: whatever goes wrong, the old release stays as it was.
 
-    Example: anondb run admissions.toml --json --dsn service=clinic
+    Examples:
+
+      anondb run admissions.toml --json --dsn service=clinic
+
+      anondb run admissions.toml --levels 1,0,2   (anondb lattice shows which there are)
 
     Exit codes: 0 done, 2 the policy or the call is wrong or does not fit the
     database, 3 no release can satisfy the policy, 4 the database could not be
@@ -66,6 +79,8 @@ def run(
         show_values=show_values,
         lock_timeout=lock_timeout,
         work_mem=work_mem,
+        levels=None if levels is None else _levels(levels),
+        time_limit=time_limit,
     )
     with connect(dsn) as db, RunProgress() as progress:
         result = db.run(loaded, options=options, listener=progress).result
@@ -73,6 +88,15 @@ def run(
         typer.echo(json.dumps(result.as_json(), ensure_ascii=False))
     else:
         print_result(result)
+
+
+def _levels(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(level) for level in text.split(","))
+    except ValueError:
+        raise UsageError(
+            "--levels takes whole numbers with commas between them", hint="for example --levels 1,0,2"
+        ) from None
 
 
 def print_result(result: Result) -> None:
@@ -95,7 +119,12 @@ def print_result(result: Result) -> None:
         f"\nclass sizes: {sizes['class_size_min']:.0f} smallest, {sizes['class_size_mean']:.1f} mean, "
         f"{sizes['class_size_max']:.0f} largest"
     )
-    out.print(f"run {result.run}: {result.algorithm} checked {result.checks} of {result.lattice:,} nodes\n")
+    checked = f"run {result.run}: {result.algorithm} checked {result.checks} of {result.lattice:,} nodes"
+    out.print(f"{checked}, {result.rollups} roll-ups" if result.rollups else checked)
+    if result.objective and result.score is not None:
+        proven = "" if result.proven else "; a better node may exist"
+        out.print(f"{result.objective}: {result.score:.6g}{proven}")
+    out.print()
     timing = table("stage", *(f">{stage}" for stage in result.seconds))
     timing.add_row("seconds", *(f"{seconds:.2f}" for seconds in result.seconds.values()))
     out.print(timing)

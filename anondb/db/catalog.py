@@ -39,7 +39,12 @@ select a.attname,
        (select case when d.n_distinct < 0 then -d.n_distinct * r.reltuples else d.n_distinct end
         from pg_catalog.pg_stats as d
         where d.schemaname = s.nspname and d.tablename = r.relname and d.attname = a.attname
-        order by d.inherited desc limit 1)
+        order by d.inherited desc limit 1),
+       -- an index of a table says nothing of the rows that it inherits
+       a.attnotnull and (r.relkind = 'p' or not r.relhassubclass) and exists (
+           select from pg_catalog.pg_index as i
+           where i.indrelid = a.attrelid and i.indisunique and i.indimmediate and i.indisvalid
+             and i.indpred is null and i.indnkeyatts = 1 and i.indkey[0] = a.attnum)
 from pg_catalog.pg_attribute as a
 join pg_catalog.pg_type as t on t.oid = a.atttypid
 join base as b on b.type = a.atttypid and b.typbasetype = 0

@@ -55,11 +55,14 @@ class Door:
 
 
 @contextmanager
-def one_snapshot(connection: Connection, doing: str) -> Iterator[None]:
-    """A transaction that sees the database as it was at its first statement, and its own changes."""
+def one_snapshot(connection: Connection, doing: str, *, undo: bool = False) -> Iterator[None]:
+    """A transaction that sees the database as it was at its first statement, and its own changes.
+
+    With `undo` they are rolled back at the end: it was for looking only.
+    """
     with translated(doing):
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        with connection.transaction():
+        with connection.transaction(force_rollback=undo):
             yield
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace as replace_
 from math import inf, prod
+from typing import Any
 
 from anondb.catalogue import SCHEMAS, Snapshot
 from anondb.errors import PolicyError, Problem, UsageError, did_you_mean
@@ -12,7 +14,16 @@ from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh, Vg
 from anondb.plan.model import Plan
 from anondb.policy.check import written
 from anondb.policy.model import Column, Policy, Role
-from anondb.sqlgen.shape import DATE_TYPES, NUMERIC_TYPES, TIMESTAMP_TYPES, Quasi, SourceColumn
+from anondb.sqlgen.shape import (
+    DATE_TYPES,
+    NUMERIC_TYPES,
+    TIMESTAMP_TYPES,
+    Quasi,
+    Sensitive,
+    SourceColumn,
+)
+
+Table = dict[str, Any]
 
 
 def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -> Plan:
@@ -27,26 +38,61 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
     files: dict[str, VghTable] = {}
     quasi: list[Quasi] = []
     for column in policy.quasi:
-        if column.name not in there:
-            continue
-        found = _quasi(policy, column, there[column.name], len(quasi) + 1, snapshot, files)
-        if isinstance(found, Problem):
-            problems.append(found)
-        else:
-            quasi.append(found)
+        if column.name in there:
+            found = _coded(policy, column, there[column.name], snapshot, files)
+            if isinstance(found, Problem):
+                problems.append(found)
+                continue
+            problems += _levels(policy, column, found)
+            found |= {"min_level": column.min_level, "max_level": column.max_level}
+            quasi.append(Quasi(len(quasi) + 1, there[column.name], **found))
+    sensitive: list[Sensitive] = []
+    for column in _judged(policy):
+        if column.name in there:
+            found = _coded(policy, column, there[column.name], snapshot, files)
+            if isinstance(found, Problem):
+                problems.append(found)
+            else:
+                sensitive.append(Sensitive(len(sensitive) + 1, there[column.name], **found))
     if problems:
         raise PolicyError(problems)
     columns = tuple(c for c in snapshot.source.columns if named[c.name].role is not Role.IDENTIFIER)
     kept = [column for column in columns if named[column.name].role is not Role.QUASI]
+    unit = there[policy.privacy.unit] if policy.privacy.unit is not None else None
+    if unit is not None and unit.unique:
+        unit = None  # every record is another person's, so that there is nothing to count
+    whole_rows = unit is None and rows_repeat(kept, snapshot.source.rows)
+    counted = kept if whole_rows else [s.column for s in sensitive]
     return Plan(
         policy=policy,
         source=snapshot.source.relation,
         target=snapshot.target.relation,
         columns=columns,
         quasi=tuple(quasi),
+        sensitive=tuple(replace_(s, position=counted.index(s.column) + 1) for s in sensitive),
+        unit=unit,
         files=files,
-        whole_rows=rows_repeat(kept, snapshot.source.rows),
+        whole_rows=whole_rows,
     )
+
+
+def _judged(policy: Policy) -> list[Column]:
+    """The sensitive columns that a privacy model looks at."""
+    privacy = policy.privacy
+    looked_at = {m.column for m in privacy.l_diversity} | {m.column for m in privacy.t_closeness}
+    return [column for column in policy.columns if column.name in looked_at]
+
+
+def _levels(policy: Policy, column: Column, found: Table) -> Iterable[Problem]:
+    """The levels that a column may take must be in its hierarchy; a mask's is known once its values are."""
+    height = found["height"]
+    for key, level in (("min_level", column.min_level), ("max_level", column.max_level)):
+        if level is not None and 0 < height < level:
+            yield Problem(
+                _place(policy, column.name),
+                f'{key} = {level} is above the root of the hierarchy of "{column.name}"',
+                f"its levels go from 0 to {height}",
+            )
 
 
 def rows_repeat(kept: Sequence[SourceColumn], rows: float) -> bool:
@@ -117,14 +163,10 @@ def _target(policy: Policy, snapshot: Snapshot, replace: bool) -> Iterable[Probl
         )
 
 
-def _quasi(
-    policy: Policy,
-    column: Column,
-    source: SourceColumn,
-    number: int,
-    snapshot: Snapshot,
-    files: dict[str, VghTable],
-) -> Quasi | Problem:
+def _coded(
+    policy: Policy, column: Column, source: SourceColumn, snapshot: Snapshot, files: dict[str, VghTable]
+) -> Table | Problem:
+    """What a run has to know of a column's hierarchy before it reads a row."""
     place = _place(policy, column.name)
     match column.hierarchy:
         case StoredVgh(name):
@@ -136,15 +178,19 @@ def _quasi(
                     f'there is no stored hierarchy "{name}"',
                     hint or f"anondb vgh load {name} FILE.csv",
                 )
-            return Quasi(number, source, column.hierarchy, stored.height, stored.root, vgh=stored.id)
+            return {
+                "hierarchy": column.hierarchy,
+                "height": stored.height,
+                "root": stored.root,
+                "vgh": stored.id,
+            }
         case CsvVgh(path):
             try:
                 table = files[column.name] = csvfile.read(path)
             except UsageError as error:
                 return Problem(place, error.message, error.hint)
-            return Quasi(
-                number, source, column.hierarchy, table.height, csvfile.split_sense(table.rows[0][-1])[0]
-            )
+            root = csvfile.split_sense(table.rows[0][-1])[0]
+            return {"hierarchy": column.hierarchy, "height": table.height, "root": root}
         case Intervals(_, widths):
             if source.base not in NUMERIC_TYPES:
                 return Problem(
@@ -152,7 +198,7 @@ def _quasi(
                     f'intervals need a numeric column, and "{column.name}" is {source.type}',
                     'use { mask = "right" }, { mask = "all" } or a hierarchy of values',
                 )
-            return Quasi(number, source, column.hierarchy, len(widths) + 1)
+            return {"hierarchy": column.hierarchy, "height": len(widths) + 1}
         case Dates(units):
             if source.base not in DATE_TYPES:
                 return Problem(
@@ -162,9 +208,11 @@ def _quasi(
                 )
             # the text of a date is its day already; a timestamp still has its time
             finer = tuple(unit for unit in units if unit != "day" or source.base in TIMESTAMP_TYPES)
-            return Quasi(number, source, Dates(finer), len(finer) + 1)
+            return {"hierarchy": Dates(finer), "height": len(finer) + 1}
         case Mask(side):
-            return Quasi(number, source, column.hierarchy, height=1 if side == "all" else 0)
+            return {"hierarchy": column.hierarchy, "height": 1 if side == "all" else 0}
+        case None if column.role is Role.SENSITIVE:
+            return {"hierarchy": None, "height": 1}
         case None:
             return Problem(place, f'quasi-identifier "{column.name}" has no hierarchy')
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from anondb.errors import UsageError
 from anondb.hierarchy.model import VghTable
 from anondb.policy.model import Policy
-from anondb.sqlgen.shape import Quasi, Relation, Scratch, SourceColumn
+from anondb.sqlgen.shape import Quasi, Relation, Scratch, Sensitive, SourceColumn
 
 _LONGEST_WAIT = 2_000_000  # seconds; PostgreSQL counts milliseconds in 31 bits
 
@@ -23,6 +23,8 @@ class Plan:
     target: Relation
     columns: tuple[SourceColumn, ...]  # of the release, in the source's order
     quasi: tuple[Quasi, ...]
+    sensitive: tuple[Sensitive, ...] = ()  # those that a privacy model looks at
+    unit: SourceColumn | None = None  # names the person, where a person may have several records
     files: Mapping[str, VghTable] = field(default_factory=dict)  # hierarchies from CSV, by column
     whole_rows: bool = False  # rows repeat: the first pass counts them as a whole, and there is no second
 
@@ -32,8 +34,10 @@ class Plan:
         generalized = {q.name for q in self.quasi}
         return tuple(column for column in self.columns if column.name not in generalized)
 
-    def with_quasi(self, quasi: tuple[Quasi, ...]) -> Plan:
-        return replace(self, quasi=quasi)
+    @property
+    def counted(self) -> tuple[SourceColumn, ...]:
+        """The columns that the first pass counts together with the quasi-identifiers."""
+        return self.kept if self.whole_rows else tuple(s.column for s in self.sensitive)
 
     def scratch(self, run: int) -> Scratch:
         return Scratch(run)
@@ -52,6 +56,8 @@ class Options:
     show_values: bool = False  # name values outside a hierarchy in the error
     lock_timeout: float = 10.0  # seconds to wait for a lock
     work_mem: str = "256MB"  # memory of a sort or a hash in the run
+    levels: tuple[int, ...] | None = None  # the caller's choice, instead of the search's
+    time_limit: float | None = None  # seconds for the search; it then gives the best that it has found
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[0-9]+ *(kB|MB|GB)", self.work_mem):
@@ -59,4 +65,8 @@ class Options:
         if not 0.001 <= self.lock_timeout <= _LONGEST_WAIT:
             raise UsageError(
                 "the lock timeout is not a time to wait", hint=f"give seconds, up to {_LONGEST_WAIT}"
+            )
+        if self.time_limit is not None and not 0 < self.time_limit <= _LONGEST_WAIT:
+            raise UsageError(
+                "the time limit is not a time to search", hint=f"give seconds, up to {_LONGEST_WAIT}"
             )

@@ -6,19 +6,25 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from anondb.algorithms.lattice import Levels
 from anondb.hierarchy.model import Mask
-from anondb.plan import stages
+from anondb.plan import search, stages
 from anondb.plan.model import Options, Plan
+from anondb.plan.verify import measure
 from anondb.sqlgen.build import Node
 from anondb.sqlgen.render import render
-from anondb.sqlgen.shape import Quasi
+from anondb.sqlgen.shape import Coded
 
-_RECORDS = 1000
+_RECORDS = 10**9  # so many that any suppression above 0 is of some of them
 _MASK_LENGTH = 5
 
 _NOTES = {
     "longest": "the run measures the longest value",
-    "node": "the search asks this of every node it looks at; the first is shown",
+    "frequency set": "the run knows how many values there are; NULL comes after them",
+    "node": "the search asks this of every node it looks at, of the frequency set or a roll-up; the first is shown",
+    "classes of node": "the search puts down the classes of every node it looks at; the first is shown",
+    "mask of node": "where records would be masked",
+    stages.DISTANT: "until there are none",
     "classes": "at the levels that the search has chosen; the lowest are shown",
     "insert release": "columns that hold NULLs are compared as arrays, in which NULL equals NULL",
 }
@@ -35,7 +41,7 @@ class Rehearsal:
     def run(self, name: str, statement: Node | str, parameters: Sequence[object] = ()) -> int:
         text = statement if isinstance(statement, str) else render(statement, pretty=True)
         self.statements.append((self.stage, name, text))
-        return _RECORDS
+        return 0 if name == stages.DISTANT else _RECORDS
 
     def one(self, name: str, statement: Node | str, parameters: Sequence[object] = ()) -> tuple[Any, ...]:
         self.run(name, statement)
@@ -44,18 +50,30 @@ class Rehearsal:
             case "records":
                 return (_RECORDS, 0)
             case "longest":
-                return (_declared_length(self.plan.quasi[int(rest) - 1]),)
+                return (_declared_length(self._coded(rest)),)
             case "labels":
                 assert isinstance(statement, Node)
                 return (1,) * (len(statement.expressions) - 2) + (False, 0)
             case "node":
-                return (1, 0, 0)
+                return (1, 1, 0, 1, 1, 0.0)  # a record is left out, so that what becomes of it is shown
+            case "diversity" | "closeness" | "compare":
+                return (0,)
+            case "mask":
+                return (True,)
+            case "costs":
+                return (1, 0.0, 0.0)
+            case _ if name == "count persons":
+                return (_RECORDS,)
         return (_RECORDS, 1, _RECORDS, _RECORDS, _RECORDS**2)
 
     def rows(
         self, name: str, statement: Node | str, parameters: Sequence[object] = ()
     ) -> list[tuple[Any, ...]]:
         return [self.one(name, statement, parameters)]
+
+    def _coded(self, code: str) -> Coded:
+        [found] = [c for c in (*self.plan.quasi, *self.plan.sensitive) if c.code == code]
+        return found
 
     def copy(self, name: str, statement: Node, rows: Iterable[Sequence[object]]) -> None:
         self.run(name, statement)
@@ -68,11 +86,14 @@ def script(plan: Plan) -> str:
     rehearsal.stage = "encode"
     encoded = stages.encode(rehearsal, plan, names, Options(allow_empty=True))
     rehearsal.stage = "search"
-    outcome, _ = stages.search(rehearsal, plan, names, encoded)
+    set_up = search.prepare(rehearsal, plan, names, encoded, Options())
+    lowest = set_up.lattice.grid.lowest
+    set_up.lattice.check(lowest)
+    outcome, models = Levels(lowest, 0), set_up.asking.models
     rehearsal.stage = "publish"
-    stages.write(rehearsal, plan, names, encoded, outcome, fresh)
+    stages.write(rehearsal, plan, names, encoded, models, outcome, fresh)
     rehearsal.stage = "verify"
-    stages.measure(rehearsal, encoded, fresh)
+    measure(rehearsal, plan, names, encoded, models, outcome, fresh)
     rehearsal.stage = "swap"
     stages.swap(rehearsal, plan, fresh, run=0)
     return "\n".join(_lines(rehearsal.statements))
@@ -82,15 +103,14 @@ def _lines(statements: Iterable[tuple[str, str, str]]) -> Iterator[str]:
     yield "begin isolation level repeatable read;"
     for stage, name, text in statements:
         yield f"\n-- {stage}: {name}"
-        for start, note in _NOTES.items():
-            if name.startswith(start):
-                yield f"-- ({note})"
+        if starts := [start for start in _NOTES if name.startswith(start)]:
+            yield f"-- ({_NOTES[max(starts, key=len)]})"
         yield f"{text};"
     yield "\ncommit;"
 
 
-def _declared_length(quasi: Quasi) -> int:
+def _declared_length(coded: Coded) -> int:
     """Of a varchar(n) or char(n); of a text, a guess."""
-    assert isinstance(quasi.hierarchy, Mask)
-    declared = re.search(r"\((\d+)\)", quasi.column.type)
+    assert isinstance(coded.hierarchy, Mask)
+    declared = re.search(r"\((\d+)\)", coded.column.type)
     return min(int(declared[1]), stages.LONGEST_MASK) if declared else _MASK_LENGTH

@@ -24,7 +24,11 @@ class Result:
     classes: int
     k: int  # reached
     checks: int  # lattice nodes that were checked
+    rollups: int  # frequency sets that were kept at higher levels, to answer from
     lattice: int  # lattice nodes in all
+    proven: bool  # no other node is better, by the policy's objective
+    objective: str | None  # of algorithms that have one
+    score: float | None  # what the objective makes of the chosen node
     seconds: Mapping[str, float]  # per stage
     metrics: Mapping[str, float] = field(default_factory=dict)
 
@@ -43,7 +47,13 @@ class Result:
             "classes": self.classes,
             "k": self.k,
             "checks": self.checks,
+            "rollups": self.rollups,
             "lattice": self.lattice,
+            **(
+                {"objective": self.objective, "score": self.score, "proven": self.proven}
+                if self.objective
+                else {}
+            ),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "metrics": dict(self.metrics),
         }

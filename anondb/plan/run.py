@@ -8,32 +8,21 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Protocol
 
-from anondb.db.catalog import resolve_source, resolve_target, snapshot, target_text
+from anondb.db.catalog import resolve_target, target_text
 from anondb.db.connection import Connection, Door, one_snapshot
 from anondb.db.execute import Executor, Step
 from anondb.db.history import History
 from anondb.db.locks import hold_run, target_held
 from anondb.db.upgrade import require_current
 from anondb.errors import AnondbError, UnsatisfiableError, UsageError
+from anondb.plan import search as searching
 from anondb.plan import stages
-from anondb.plan.compile import compile_plan
 from anondb.plan.model import Options, Plan
+from anondb.plan.prepare import prepare
 from anondb.plan.result import Result
-from anondb.plan.verify import verify
+from anondb.plan.verify import measure, verify
 from anondb.policy.model import Policy
 
-# The same text for the same value in every session; and an error instead of hidden rows. The planner knows
-# little of tables that a run has just made, and would sort the source to merge it with them. Passing a row
-# between processes costs about as much as reading it: taken for ten times that, grouping is not shared out.
-_SETTINGS = """
-select set_config('search_path', 'pg_catalog, pg_temp', true), set_config('timezone', 'UTC', true),
-       set_config('datestyle', 'ISO, YMD', true), set_config('intervalstyle', 'postgres', true),
-       set_config('extra_float_digits', '1', true), set_config('bytea_output', 'hex', true),
-       set_config('standard_conforming_strings', 'on', true), set_config('row_security', 'off', true),
-       set_config('work_mem', $1, true), set_config('lock_timeout', $2, true),
-       set_config('jit', 'off', true), set_config('enable_mergejoin', 'off', true),
-       set_config('parallel_tuple_cost', '0.01', true)
-"""
 _OBSTACLES = "select o.kind, o.name from anondb.release_obstacles($1::oid::regclass, $2, $3) as o"
 
 STAGES = ("prepare", "encode", "search", "publish", "verify", "swap")
@@ -103,12 +92,15 @@ class _Run:
             with self._stage("encode"):
                 encoded = stages.encode(self.db, plan, names, self.options)
             with self._stage("search"):
-                outcome, lattice = stages.search(self.db, plan, names, encoded)
+                searching.refuse_impossible(plan, encoded)
+                search = searching.prepare(self.db, plan, names, encoded, self.options)
+                outcome = searching.find(plan, search, self.options)
+            models = search.asking.models
             with self._stage("publish"):
                 fresh = plan.fresh(self.run)
-                written = stages.write(self.db, plan, names, encoded, outcome, fresh)
+                written = stages.write(self.db, plan, names, encoded, models, outcome, fresh)
             with self._stage("verify"):
-                published = stages.measure(self.db, encoded, fresh)
+                published = measure(self.db, plan, names, encoded, models, outcome, fresh)
                 left_out = 0 if self.policy.privacy.suppress == "mask" else outcome.suppressed
                 verify(self.policy.privacy, published, written, expected=encoded.eligible - left_out)
                 if published.rows == 0 and not self.options.allow_empty:
@@ -118,6 +110,7 @@ class _Run:
                     )
             with self._stage("swap"):
                 stages.swap(self.db, plan, fresh, self.run)
+        lattice, figures = search.lattice, search.lattice.check(outcome.levels)
         return Result(
             run=self.run,
             algorithm=self.policy.method.algorithm,
@@ -130,25 +123,26 @@ class _Run:
             released=published.rows,
             suppressed=outcome.suppressed + encoded.with_null,
             classes=published.classes,
-            k=published.smallest,
+            k=published.smallest if published.persons is None else published.persons,
             checks=lattice.checks,
+            rollups=search.asking.rollups.made,
             lattice=lattice.size,
+            proven=lattice.proven and self.options.levels is None,
+            objective=self.policy.method.objective,
+            score=search.objective.score(outcome.levels, figures) if self.policy.method.objective else None,
             seconds=self.seconds,
             metrics={
                 "class_size_min": float(published.smallest),
                 "class_size_mean": published.rows / published.classes if published.classes else 0.0,
                 "class_size_max": float(published.largest),
+                **published.reached(self.policy.privacy),
             },
         )
 
     def _prepare(self) -> Plan:
-        """Names are resolved in the caller's search path, before it is pinned."""
-        source = resolve_source(self.connection, self.policy.source)
-        target = resolve_target(self.connection, self.policy.target)
-        timeout = str(round(self.options.lock_timeout * 1000))
-        self.db.run("settings", _SETTINGS, (self.options.work_mem, timeout))
-        found = snapshot(self.connection, source, target)
-        plan = compile_plan(self.policy, found, replace=self.options.replace)
+        plan, found = prepare(
+            self.db, self.connection, self.policy, self.options, replace=self.options.replace
+        )
         if found.target.oid is not None:
             generalized = {q.name for q in plan.quasi}
             columns = [c.name for c in plan.columns]

@@ -1,45 +1,59 @@
-"""The stages of a run between its two edges: encode, search, publish, verify, swap."""
+"""The stages of a run that read and write tables: encode, publish, swap."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from anondb.algorithms.lattice import Demand, Lattice, Levels, NodeFigures
-from anondb.algorithms.registry import ALGORITHMS
-from anondb.errors import UnsatisfiableError, UsageError
+from anondb.algorithms.lattice import Levels
+from anondb.errors import UsageError
 from anondb.hierarchy.csvfile import split_sense
 from anondb.hierarchy.model import CsvVgh, Mask, StoredVgh
 from anondb.plan.model import Options, Plan
 from anondb.plan.steps import Steps
-from anondb.plan.verify import Published
 from anondb.sqlgen import encode as encoding
-from anondb.sqlgen import frequency, publish
+from anondb.sqlgen import frequency, node, publish
+from anondb.sqlgen.frequency import Counted
+from anondb.sqlgen.models import Models
 from anondb.sqlgen.publish import Chosen
-from anondb.sqlgen.shape import Quasi, Relation, Scratch
+from anondb.sqlgen.shape import Coded, Quasi, Relation, Scratch, Sensitive
+
+AnyCoded = TypeVar("AnyCoded", bound=Coded)
 
 LONGEST_MASK = 100  # characters; each is a level of the hierarchy
 SHOWN_VALUES = 20
+DISTANT = "leave distant classes out"
 
 
 @dataclass(frozen=True)
 class Encoded:
     """The frequency set, as far as Python needs to know it."""
 
-    quasi: tuple[Quasi, ...]  # with their heights
-    nodes: tuple[tuple[int, ...], ...]  # of each column, at each level: how many labels occur
-    has_null: tuple[bool, ...]  # of each column
+    counted: Counted  # its columns, with their heights
+    nodes: tuple[tuple[int, ...], ...]  # of each quasi-identifier, at each level: how many labels occur
+    has_null: tuple[bool, ...]  # of each quasi-identifier
+    values: tuple[int, ...]  # of each sensitive column: how many values occur besides NULL
+    sensitive_null: tuple[bool, ...]  # of each sensitive column
     records: int
     with_null: int  # records left out because of NULLs
+    rows: int  # of the frequency set
+
+    @property
+    def quasi(self) -> tuple[Quasi, ...]:
+        return self.counted.quasi
 
     @property
     def eligible(self) -> int:
         return self.records - self.with_null
 
+    def null_code(self, sensitive: Sensitive) -> int:
+        """NULL comes after all values of a sensitive column."""
+        return self.values[sensitive.number - 1] + 1
+
 
 def encode(db: Steps, plan: Plan, names: Scratch, options: Options) -> Encoded:
     """One pass over the source; the search reads the frequency set."""
-    counted = plan.kept if plan.whole_rows else ()
-    db.run("frequencies", encoding.raw_frequencies(names, plan.source, plan.quasi, counted))
+    db.run("frequencies", encoding.raw_frequencies(names, plan.source, plan.quasi, plan.counted, plan.unit))
     records, with_null = db.one("records", encoding.records(names, plan.quasi))
     if records == 0 and not options.allow_empty:
         raise UsageError(
@@ -51,56 +65,67 @@ def encode(db: Steps, plan: Plan, names: Scratch, options: Options) -> Encoded:
     else:
         with_null = 0
     quasi = tuple(_prepare(db, plan, names, q) for q in plan.quasi)
-    nodes, has_null = zip(*(_dictionary(db, names, q, options) for q in quasi), strict=True)
-    db.run("frequency set", encoding.frequency_set(names, quasi, whole_rows=plan.whole_rows))
+    sensitive = tuple(_prepare(db, plan, names, s) for s in plan.sensitive)
+    counted = Counted(quasi, sensitive, plan.unit is not None, frequency.counts_type(records))
+    if len(quasi) + sum(q.height for q in quasi) > frequency.MOST_COLUMNS:
+        raise UsageError(
+            "the hierarchies have too many levels in all",
+            hint='masks of long texts have a level for each character: use { mask = "all" } or a hierarchy',
+        )
+    found = [_dictionary(db, names, coded, options) for coded in (*quasi, *sensitive)]
+    (nodes, has_null), judged = zip(*found[: len(quasi)], strict=True), found[len(quasi) :]
+    values = tuple(labels[0] - null for labels, null in judged)
+    if plan.unit is not None:
+        db.run("units", frequency.units(names))
+        db.run("unit statistics", encoding.analyze(names.units))
+    merge = plan.whole_rows or plan.unit is not None
+    rows = db.run("frequency set", frequency.frequency_set(names, counted, nodes, values, merge=merge))
     db.run("statistics", encoding.analyze(names.freq))
-    return Encoded(quasi, nodes, has_null, records, with_null)
+    nulls = tuple(null for _, null in judged)
+    return Encoded(counted, nodes, has_null, values, nulls, records, with_null, rows)
 
 
-def search(db: Steps, plan: Plan, names: Scratch, encoded: Encoded) -> tuple[Levels, Lattice]:
-    """The algorithm decides; each node it asks about is one statement on the frequency set."""
-    privacy = plan.policy.privacy
-    if 0 < encoded.eligible < privacy.k:
-        raise UnsatisfiableError(
-            f"k = {privacy.k} is larger than the table: {encoded.eligible} records to release",
-            hint="lower k, or take a larger table",
-        )
-
-    def ask(levels: tuple[int, ...]) -> NodeFigures:
-        statement = frequency.node_figures(names, encoded.quasi, levels, privacy.k)
-        return NodeFigures(*db.one(f"node {','.join(map(str, levels))}", statement))
-
-    lattice = Lattice(tuple(q.height for q in encoded.quasi), encoded.nodes, ask)
-    demand = Demand(privacy.k, privacy.may_suppress(encoded.eligible), mask=privacy.suppress == "mask")
-    found = ALGORITHMS[plan.policy.method.algorithm].search(lattice, demand)
-    if found is None:
-        raise UnsatisfiableError(
-            f"no generalization reaches k = {privacy.k}",
-            hint='lower k, allow more suppression, or use suppress = "remove"',
-        )
-    return found, lattice
-
-
-def write(db: Steps, plan: Plan, names: Scratch, encoded: Encoded, outcome: Levels, fresh: Relation) -> int:
+def write(
+    db: Steps,
+    plan: Plan,
+    names: Scratch,
+    encoded: Encoded,
+    models: Models,
+    outcome: Levels,
+    fresh: Relation,
+) -> int:
     """Writes the release under a new name; returns the rows written. Reads the source unless it was counted whole."""
-    chosen = list(map(Chosen, encoded.quasi, outcome.levels, encoded.has_null))
-    privacy = plan.policy.privacy
-    db.run("classes", publish.classes(names, chosen, privacy.k, mask=privacy.suppress == "mask"))
+    chosen = chosen_levels(encoded, outcome)
+    mask = plan.policy.privacy.suppress == "mask"
+    db.run("classes", publish.classes(names, chosen, models, mask=mask))
+    if not mask:
+        leave_distant_out(db, names, names.classes, models)
+        db.run("leave out classes", publish.leave_out(names))
+    db.run("class statistics", encoding.analyze(names.classes))
     db.run("create release", publish.create_release(fresh, plan.columns, encoded.quasi))
     if plan.whole_rows:
         insert = publish.insert_rows(names, fresh, plan.columns, chosen)
     else:
-        db.run("combinations", publish.combinations(names, chosen))
+        repeated = bool(plan.counted) or plan.unit is not None
+        db.run("combinations", publish.combinations(names, chosen, repeated=repeated))
         # without them the planner would hash the source instead
         db.run("combination statistics", encoding.analyze(names.combinations))
         insert = publish.insert_records(names, plan.source, fresh, plan.columns, chosen)
     return db.run("insert release", insert)
 
 
-def measure(db: Steps, encoded: Encoded, fresh: Relation) -> Published:
-    """The release's own figures, counted from its rows."""
-    figures = db.one("count classes", publish.class_figures(fresh, [q.name for q in encoded.quasi]))
-    return Published(*(int(figure) for figure in figures))
+def chosen_levels(encoded: Encoded, outcome: Levels) -> list[Chosen]:
+    return list(map(Chosen, encoded.quasi, outcome.levels, encoded.has_null))
+
+
+def leave_distant_out(db: Steps, names: Scratch, classes: str, models: Models) -> None:
+    """Takes out classes that are too far from the released ones, until those that are left are close.
+
+    What is released is what t-closeness compares with; without the classes taken out, others may be far.
+    """
+    if models.closeness:
+        while db.run(DISTANT, node.remove_distant(names, classes, models)):
+            pass
 
 
 def swap(db: Steps, plan: Plan, fresh: Relation, run: int) -> None:
@@ -112,45 +137,45 @@ def swap(db: Steps, plan: Plan, fresh: Relation, run: int) -> None:
     db.run("own", publish.own(target, run))
 
 
-def _prepare(db: Steps, plan: Plan, names: Scratch, quasi: Quasi) -> Quasi:
+def _prepare(db: Steps, plan: Plan, names: Scratch, coded: AnyCoded) -> AnyCoded:
     """What a hierarchy needs before the dictionary: its leaves in a table, or the length of its masks."""
-    if isinstance(quasi.hierarchy, StoredVgh):
-        db.run(f"leaves {quasi.number}", encoding.stored_leaves(names, quasi))
-    elif isinstance(quasi.hierarchy, CsvVgh):
-        db.run(f"leaves {quasi.number}", encoding.file_leaves(names, quasi))
-        rows = plan.files[quasi.name].rows
+    if isinstance(coded.hierarchy, StoredVgh):
+        db.run(f"leaves {coded.code}", encoding.stored_leaves(names, coded))
+    elif isinstance(coded.hierarchy, CsvVgh):
+        db.run(f"leaves {coded.code}", encoding.file_leaves(names, coded))
+        rows = plan.files[coded.name].rows
         labels = ((position, *(split_sense(label)[0] for label in row)) for position, row in enumerate(rows))
-        db.copy(f"fill leaves {quasi.number}", encoding.fill_leaves(names, quasi), labels)
-    elif isinstance(quasi.hierarchy, Mask) and quasi.hierarchy.side != "all":
-        [length] = db.one(f"longest {quasi.number}", encoding.longest_value(names, quasi))
+        db.copy(f"fill leaves {coded.code}", encoding.fill_leaves(names, coded), labels)
+    elif isinstance(coded.hierarchy, Mask) and coded.hierarchy.side != "all":
+        [length] = db.one(f"longest {coded.code}", encoding.longest_value(names, coded))
         if length > LONGEST_MASK:
             raise UsageError(
-                f'the longest value of "{quasi.name}" has {length} characters, too many to mask one by one',
+                f'the longest value of "{coded.name}" has {length} characters, too many to mask one by one',
                 hint='use { mask = "all" } or a hierarchy of values',
             )
-        return replace(quasi, height=max(length, 1), length=length)
-    return quasi
+        return replace(coded, height=max(length, 1), length=length)
+    return coded
 
 
-def _dictionary(db: Steps, names: Scratch, quasi: Quasi, options: Options) -> tuple[tuple[int, ...], bool]:
+def _dictionary(db: Steps, names: Scratch, coded: Coded, options: Options) -> tuple[tuple[int, ...], bool]:
     """Makes a column's dictionary; returns how many labels occur at each level, and whether NULL does."""
-    db.run(f"dictionary {quasi.number}", encoding.dictionary(names, quasi))
-    db.run(f"dictionary statistics {quasi.number}", encoding.analyze(names.dictionary(quasi)))
-    *nodes, has_null, outside = db.one(f"labels {quasi.number}", encoding.node_counts(names, quasi))
+    db.run(f"dictionary {coded.code}", encoding.dictionary(names, coded))
+    db.run(f"dictionary statistics {coded.code}", encoding.analyze(names.dictionary(coded)))
+    *nodes, has_null, outside = db.one(f"labels {coded.code}", encoding.node_counts(names, coded))
     if outside:
-        _refuse_values(db, names, quasi, options)
+        _refuse_values(db, names, coded, options)
     return tuple(count or 0 for count in nodes), bool(has_null)
 
 
-def _refuse_values(db: Steps, names: Scratch, quasi: Quasi, options: Options) -> None:
-    values, records = db.one(f"outside {quasi.number}", encoding.outside(names, quasi))
+def _refuse_values(db: Steps, names: Scratch, coded: Coded, options: Options) -> None:
+    values, records = db.one(f"outside {coded.code}", encoding.outside(names, coded))
     message = (
-        f'column "{quasi.name}": {values} distinct value{"s" * (values != 1)} in {records} '
+        f'column "{coded.name}": {values} distinct value{"s" * (values != 1)} in {records} '
         f"record{'s' * (records != 1)} {'are' if values != 1 else 'is'} outside the hierarchy"
     )
     if not options.show_values:
         raise UsageError(message, hint="run with --show-values to see them, then add them to the hierarchy")
-    rows = db.rows(f"outside values {quasi.number}", encoding.outside_values(names, quasi, SHOWN_VALUES))
+    rows = db.rows(f"outside values {coded.code}", encoding.outside_values(names, coded, SHOWN_VALUES))
     shown = ", ".join(repr(value) for (value,) in rows)
     more = ", …" if values > SHOWN_VALUES else ""
     raise UsageError(f"{message}: {shown}{more}", hint="add them to the hierarchy")

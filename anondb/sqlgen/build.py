@@ -12,13 +12,16 @@ Node = exp.Expr
 
 
 def ident(name: str) -> exp.Identifier:
-    return exp.to_identifier(name, quoted=True)
+    return exp.Identifier(this=name, quoted=True)
 
 
 def table(name: str, schema: str | None = None, alias: str | None = None) -> exp.Expr:
     """A table by its catalogue name; with an alias, ready for FROM."""
-    node = exp.Table(this=ident(name), db=None if schema is None else ident(schema))
-    return node if alias is None else exp.alias_(node, ident(alias), table=True)
+    return exp.Table(
+        this=ident(name),
+        db=None if schema is None else ident(schema),
+        alias=None if alias is None else exp.TableAlias(this=ident(alias)),
+    )
 
 
 def scratch(name: str, alias: str | None = None) -> exp.Expr:
@@ -28,6 +31,48 @@ def scratch(name: str, alias: str | None = None) -> exp.Expr:
 
 def col(name: str, of: str | None = None) -> exp.Column:
     return exp.Column(this=ident(name), table=None if of is None else ident(of))
+
+
+def named(value: exp.Expr, name: str) -> exp.Alias:
+    """`value as "name"`."""
+    return exp.Alias(this=value, alias=ident(name))
+
+
+def query(
+    columns: Sequence[exp.Expr],
+    source: exp.Expr,
+    *,
+    joins: Sequence[exp.Join] = (),
+    where: exp.Expr | None = None,
+    group: Sequence[exp.Expr] = (),
+) -> exp.Select:
+    """A select of fresh nodes. A search builds thousands of them, and sqlglot's own builders copy at each step."""
+    return exp.Select(
+        expressions=list(columns),
+        from_=exp.From(this=source),
+        joins=list(joins),
+        where=None if where is None else exp.Where(this=where),
+        group=exp.Group(expressions=list(group)) if group else None,
+    )
+
+
+def subquery(select: exp.Query, alias: str | None = None) -> exp.Subquery:
+    return exp.Subquery(this=select, alias=None if alias is None else exp.TableAlias(this=ident(alias)))
+
+
+def every(conditions: Sequence[exp.Expr]) -> exp.Expr:
+    """All of these, each a comparison or a call; true for none."""
+    if not conditions:
+        return exp.true()
+    return reduce(lambda left, right: exp.And(this=left, expression=right), conditions)
+
+
+def equal(left: exp.Expr, right: exp.Expr) -> exp.EQ:
+    return exp.EQ(this=left, expression=right)
+
+
+def star(of: str) -> exp.Column:
+    return exp.Column(this=exp.Star(), table=ident(of))
 
 
 def number(value: object) -> exp.Expr:

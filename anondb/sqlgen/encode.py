@@ -25,7 +25,7 @@ from anondb.sqlgen.build import (
     string,
     table,
 )
-from anondb.sqlgen.shape import Quasi, Relation, Scratch, SourceColumn
+from anondb.sqlgen.shape import DATE_TYPES, NUMERIC_TYPES, Coded, Quasi, Relation, Scratch, SourceColumn
 
 
 def grouping_value(column: SourceColumn, of: str) -> exp.Expr:
@@ -46,17 +46,21 @@ def as_text(value: exp.Expr) -> exp.Expr:
 
 
 def raw_frequencies(
-    names: Scratch, source: Relation, quasi: Sequence[Quasi], kept: Sequence[SourceColumn] = ()
+    names: Scratch,
+    source: Relation,
+    quasi: Sequence[Quasi],
+    counted: Sequence[SourceColumn] = (),
+    unit: SourceColumn | None = None,
 ) -> exp.Create:
     """The first pass over the source: every combination of values, and how often it occurs.
 
-    With the `kept` columns it is the only pass: whole rows with their counts are all that is to be known.
+    Where all kept columns are `counted` too it is the only pass: whole rows with their counts are all
+    that is to be known. With a `unit`, the combinations of each person are counted apart.
     """
-    values = [exp.alias_(grouping_value(q.column, "s"), f"v{q.number}", quoted=True) for q in quasi]
-    values += [
-        exp.alias_(grouping_value(column, "s"), f"c{position}", quoted=True)
-        for position, column in enumerate(kept, 1)
-    ]
+    columns = {q.raw: q.column for q in quasi}
+    columns |= {f"c{position}": column for position, column in enumerate(counted, 1)}
+    columns |= {"u": unit} if unit else {}
+    values = [exp.alias_(grouping_value(column, "s"), name, quoted=True) for name, column in columns.items()]
     query = (
         exp.select(*values)
         .select(exp.alias_(exp.Count(this=exp.Star()), "n", quoted=True))
@@ -70,9 +74,9 @@ def records(names: Scratch, quasi: Sequence[Quasi]) -> exp.Select:
     """Records in all, and those with a NULL in a quasi-identifier."""
     with_null = exp.Filter(this=exp.Sum(this=col("n", "r")), expression=exp.Where(this=_any_null(quasi, "r")))
     total = exp.Sum(this=col("n", "r"))
-    return exp.select(
-        *[cast(exp.func("coalesce", s, number(0)), "bigint") for s in (total, with_null)]
-    ).from_(scratch(names.raw, "r"))
+    return exp.select(*[cast(call("coalesce", s, number(0)), "bigint") for s in (total, with_null)]).from_(
+        scratch(names.raw, "r")
+    )
 
 
 def leave_out_nulls(names: Scratch, quasi: Sequence[Quasi]) -> exp.Delete:
@@ -80,32 +84,32 @@ def leave_out_nulls(names: Scratch, quasi: Sequence[Quasi]) -> exp.Delete:
     return exp.Delete(this=scratch(names.raw, "r"), where=exp.Where(this=_any_null(quasi, "r")))
 
 
-def longest_value(names: Scratch, quasi: Quasi) -> exp.Select:
+def longest_value(names: Scratch, coded: Coded) -> exp.Select:
     """How many characters a mask has to hide."""
-    length = call("length", cast(col(f"v{quasi.number}", "r"), "text"))
-    return exp.select(exp.func("coalesce", exp.Max(this=length), number(0))).from_(scratch(names.raw, "r"))
+    length = call("length", cast(col(coded.raw, "r"), "text"))
+    return exp.select(call("coalesce", exp.Max(this=length), number(0))).from_(scratch(names.raw, "r"))
 
 
-def file_leaves(names: Scratch, quasi: Quasi) -> exp.Create:
+def file_leaves(names: Scratch, coded: Coded) -> exp.Create:
     """An empty table for the rows of a hierarchy file, filled by COPY."""
     columns = [exp.alias_(cast(null(), "int"), "position", quoted=True)] + [
-        exp.alias_(as_text(null()), f"g{level}", quoted=True) for level in range(quasi.height + 1)
+        exp.alias_(as_text(null()), f"g{level}", quoted=True) for level in range(coded.height + 1)
     ]
-    return create_scratch(names.leaves(quasi), exp.select(*columns).limit(number(0)))
+    return create_scratch(names.leaves(coded), exp.select(*columns).limit(number(0)))
 
 
-def fill_leaves(names: Scratch, quasi: Quasi) -> exp.Copy:
-    return fill_scratch(names.leaves(quasi))
+def fill_leaves(names: Scratch, coded: Coded) -> exp.Copy:
+    return fill_scratch(names.leaves(coded))
 
 
-def stored_leaves(names: Scratch, quasi: Quasi) -> exp.Create:
+def stored_leaves(names: Scratch, coded: Coded) -> exp.Create:
     """The leaves of a stored hierarchy with their labels at every level, one row a leaf."""
     of_level = [
         exp.Filter(
             this=exp.Max(this=as_text(call("anondb.label_without_sense", col("label", "n")))),
             expression=exp.Where(this=exp.EQ(this=col("level", "p"), expression=number(level))),
         )
-        for level in range(quasi.height + 1)
+        for level in range(coded.height + 1)
     ]
     query = (
         exp.select(exp.alias_(col("leaf", "p"), "position", quoted=True))
@@ -118,18 +122,18 @@ def stored_leaves(names: Scratch, quasi: Quasi) -> exp.Create:
                 exp.EQ(this=col("node", "n"), expression=col("node", "p")),
             ),
         )
-        .where(exp.EQ(this=col("vgh", "p"), expression=number(quasi.vgh)))
+        .where(exp.EQ(this=col("vgh", "p"), expression=number(coded.vgh)))
         .group_by(col("leaf", "p"))
     )
-    return create_scratch(names.leaves(quasi), query)
+    return create_scratch(names.leaves(coded), query)
 
 
-def dictionary(names: Scratch, quasi: Quasi) -> exp.Create:
+def dictionary(names: Scratch, coded: Coded) -> exp.Create:
     """Codes and labels of every value that occurs, at every level of its hierarchy.
 
     NULL has leaf 0, no label below the root, and the root's label there.
     """
-    levels = range(quasi.height + 1)
+    levels = range(coded.height + 1)
     is_null = exp.Is(this=col("raw", "x"), expression=null())
     position = exp.Window(
         this=call("row_number"),
@@ -148,66 +152,51 @@ def dictionary(names: Scratch, quasi: Quasi) -> exp.Create:
         *[col(f"g{level}", "x") for level in levels],
         *codes,
     ]
-    query = exp.select(*columns).from_(_labelled(names, quasi).subquery("x"))
-    return create_scratch(names.dictionary(quasi), query)
+    query = exp.select(*columns).from_(_labelled(names, coded).subquery("x"))
+    return create_scratch(names.dictionary(coded), query)
 
 
-def outside(names: Scratch, quasi: Quasi) -> exp.Select:
+def outside(names: Scratch, coded: Coded) -> exp.Select:
     """Distinct values, and records, that the hierarchy does not know."""
     return (
         exp.select(exp.Count(this=exp.Distinct(expressions=[col("raw", "d")])))
-        .select(cast(exp.func("coalesce", exp.Sum(this=col("n", "r")), number(0)), "bigint"))
-        .from_(scratch(names.dictionary(quasi), "d"))
+        .select(cast(call("coalesce", exp.Sum(this=col("n", "r")), number(0)), "bigint"))
+        .from_(scratch(names.dictionary(coded), "d"))
         .join(
             scratch(names.raw, "r"),
-            on=exp.EQ(this=as_text(col(f"v{quasi.number}", "r")), expression=col("raw", "d")),
+            on=exp.EQ(this=as_text(col(coded.raw, "r")), expression=col("raw", "d")),
         )
-        .where(_is_outside(quasi))
+        .where(_is_outside(coded))
     )
 
 
-def outside_values(names: Scratch, quasi: Quasi, limit: int) -> exp.Select:
+def outside_values(names: Scratch, coded: Coded, limit: int) -> exp.Select:
     """The values themselves; shown only when the user asks for them."""
     return (
         exp.select(col("raw", "d"))
-        .from_(scratch(names.dictionary(quasi), "d"))
-        .where(_is_outside(quasi))
+        .from_(scratch(names.dictionary(coded), "d"))
+        .where(_is_outside(coded))
         .order_by(exp.Ordered(this=collate_c(col("raw", "d"))))
         .limit(number(limit))
     )
 
 
-def node_counts(names: Scratch, quasi: Quasi) -> exp.Select:
+def node_counts(names: Scratch, coded: Coded) -> exp.Select:
     """At each level, how many of the hierarchy's nodes occur; whether NULL does; how many values lie outside."""
     is_null = exp.EQ(this=col("leaf", "d"), expression=number(0))
     return (
-        exp.select(*[exp.Max(this=col(f"l{level}", "d")) for level in range(quasi.height + 1)])
+        exp.select(*[exp.Max(this=col(f"l{level}", "d")) for level in range(coded.height + 1)])
         .select(call("bool_or", is_null))
-        .select(exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=_is_outside(quasi))))
-        .from_(scratch(names.dictionary(quasi), "d"))
+        .select(exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=_is_outside(coded))))
+        .from_(scratch(names.dictionary(coded), "d"))
     )
 
 
-def frequency_set(names: Scratch, quasi: Sequence[Quasi], *, whole_rows: bool) -> exp.Create:
-    """The frequency set in codes. A value without an entry is NULL, as all others have one."""
-    leaves = [exp.func("coalesce", col("leaf", f"d{q.number}"), number(0)) for q in quasi]
-    query = exp.select(
-        *[exp.alias_(leaf, f"q{q.number}", quoted=True) for q, leaf in zip(quasi, leaves, strict=True)]
-    )
-    if whole_rows:  # those that differ in kept columns only are one combination
-        total = cast(exp.Sum(this=col("n", "r")), "bigint")
-        query = query.select(exp.alias_(total, "n", quoted=True)).group_by(*[leaf.copy() for leaf in leaves])
-    else:
-        query = query.select(col("n", "r"))
-    return create_scratch(names.freq, with_dictionaries(query.from_(scratch(names.raw, "r")), names, quasi))
-
-
-def with_dictionaries(query: exp.Select, names: Scratch, quasi: Sequence[Quasi]) -> exp.Select:
-    """Joins to the raw values, `r`, their entries d1 …; NULL finds none."""
-    for q in quasi:
-        entry = f"d{q.number}"
-        same = exp.EQ(this=col("raw", entry), expression=as_text(col(f"v{q.number}", "r")))
-        query = left_join(query, scratch(names.dictionary(q), entry), same)
+def with_dictionaries(query: exp.Select, names: Scratch, coded: Sequence[Coded]) -> exp.Select:
+    """Joins to the raw values, `r`, their entries by the columns' codes; NULL finds none."""
+    for c in coded:
+        same = exp.EQ(this=col("raw", c.code), expression=as_text(col(c.raw, "r")))
+        query = left_join(query, scratch(names.dictionary(c), c.code), same)
     return query
 
 
@@ -223,45 +212,49 @@ def dense_rank(keys: Sequence[exp.Expr]) -> exp.Window:
 
 
 def _any_null(quasi: Sequence[Quasi], of: str) -> exp.Expr:
-    return exp.or_(*[exp.Is(this=col(f"v{q.number}", of), expression=null()) for q in quasi])
+    return exp.or_(*[exp.Is(this=col(q.raw, of), expression=null()) for q in quasi])
 
 
-def _is_outside(quasi: Quasi) -> exp.Expr:
+def _is_outside(coded: Coded) -> exp.Expr:
     """A value (not NULL) that the hierarchy has no leaf for, or no range."""
     known = exp.Not(this=exp.Is(this=col("raw", "d"), expression=null()))
-    level = 1 if isinstance(quasi.hierarchy, Intervals | Dates) else 0
+    level = 1 if isinstance(coded.hierarchy, Intervals | Dates) else 0
     return exp.and_(known, exp.Is(this=col(f"g{level}", "d"), expression=null()))
 
 
-def _values(names: Scratch, quasi: Quasi) -> exp.Select:
-    text = as_text(col(f"v{quasi.number}", "r"))
+def _values(names: Scratch, coded: Coded) -> exp.Select:
+    text = as_text(col(coded.raw, "r"))
     return exp.select(exp.alias_(text, "raw", quoted=True)).distinct().from_(scratch(names.raw, "r"))
 
 
-def _labelled(names: Scratch, quasi: Quasi) -> exp.Select:
+def _labelled(names: Scratch, coded: Coded) -> exp.Select:
     """Each distinct value with `position` (the hierarchy's own order) and its labels g0 … gh."""
     raw = col("raw", "v")
-    position, labels = _labels(quasi, raw)
+    position, labels = _labels(coded, raw)
     columns = {
         "raw": raw,
         "raw_c": collate_c(raw.copy()),
         "is_null": exp.Is(this=raw.copy(), expression=null()),
         "position": position,
-        **{f"g{level}": label for level, label in enumerate([*labels, string(quasi.root)])},
+        **{f"g{level}": label for level, label in enumerate([*labels, string(coded.root)])},
     }
     query = exp.select(*[exp.alias_(value, name, quoted=True) for name, value in columns.items()])
-    query = query.from_(_values(names, quasi).subquery("v"))
-    if isinstance(quasi.hierarchy, StoredVgh | CsvVgh):
+    query = query.from_(_values(names, coded).subquery("v"))
+    if isinstance(coded.hierarchy, StoredVgh | CsvVgh):
         same = exp.EQ(this=col("g0", "h"), expression=raw.copy())
-        left_join(query, scratch(names.leaves(quasi), "h"), same)
+        left_join(query, scratch(names.leaves(coded), "h"), same)
     return query
 
 
-def _labels(quasi: Quasi, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
+def _labels(coded: Coded, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
     """The order of the values, and their labels below the root: looked up in `h`, or computed."""
-    match quasi.hierarchy:
+    match coded.hierarchy:
+        case None:
+            typed = NUMERIC_TYPES | DATE_TYPES
+            order = cast(raw.copy(), coded.column.base) if coded.column.base in typed else null()
+            return order, [raw.copy()]
         case StoredVgh() | CsvVgh():
-            return col("position", "h"), [col(f"g{level}", "h") for level in range(quasi.height)]
+            return col("position", "h"), [col(f"g{level}", "h") for level in range(coded.height)]
         case Intervals(start, widths):
             value = cast(raw.copy(), "numeric")
             return value, [raw.copy()] + [
@@ -276,7 +269,7 @@ def _labels(quasi: Quasi, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
             return null(), [raw.copy()]
         case Mask(side):
             return null(), [raw.copy()] + [
-                call("anondb.mask_label", raw.copy(), string(side), number(quasi.length), number(stars))
-                for stars in range(1, quasi.height)
+                call("anondb.mask_label", raw.copy(), string(side), number(coded.length), number(stars))
+                for stars in range(1, coded.height)
             ]
-    raise AssertionError(quasi.hierarchy)
+    raise AssertionError(coded.hierarchy)

@@ -19,6 +19,7 @@ from anondb.sqlgen.build import (
     collate_c,
     create_scratch,
     ident,
+    left_join,
     named_type,
     number,
     scratch,
@@ -26,6 +27,8 @@ from anondb.sqlgen.build import (
     table,
 )
 from anondb.sqlgen.encode import dense_rank, grouping_value, with_dictionaries
+from anondb.sqlgen.models import Models, class_rows
+from anondb.sqlgen.node import judged_rows
 from anondb.sqlgen.render import render
 from anondb.sqlgen.shape import Quasi, Relation, Scratch, SourceColumn
 
@@ -42,30 +45,60 @@ class Chosen:
     def at_root(self) -> bool:
         return self.level == self.quasi.height
 
+    @property
+    def key(self) -> str:
+        """Its column in the frequency set and in the classes; none at the root."""
+        return self.quasi.code_at(self.level)
 
-def classes(names: Scratch, chosen: Sequence[Chosen], k: int, *, mask: bool) -> exp.Create:
-    """The released classes; masked ones take the roots' labels, and with them one class number."""
-    codes = [col(_l(c), "x") for c in _below_root(chosen)]
-    large = exp.GTE(this=col("n", "x"), expression=number(k))
-    rank: exp.Expr = cast(dense_rank(codes), "int") if codes else number(1)
-    labels: list[exp.Expr] = [string(c.quasi.root) if c.at_root else col(_g(c), "x") for c in chosen]
+    @property
+    def label(self) -> str:
+        return f"g{self.quasi.number}"
+
+    def code(self, of: str) -> exp.Expr:
+        """Its code in a dictionary entry."""
+        return col("leaf" if self.level == 0 else f"l{self.level}", of)
+
+
+def classes(names: Scratch, chosen: Sequence[Chosen], models: Models, *, mask: bool) -> exp.Create:
+    """All classes, judged, with their numbers and labels; masked ones take the roots' labels and one number."""
+    below = _below_root(chosen)
+    rows = class_rows(scratch(names.freq, "f"), [c.key for c in below], models)
+    # where nothing is masked, what is left out changes what t-closeness compares with: that is seen to later
+    judged = judged_rows(names, models, rows, reference=mask)
+    rank: exp.Expr = cast(dense_rank([col(c.key, "x") for c in below]), "int") if below else number(1)
+    labels: list[exp.Expr] = [string(c.quasi.root) if c.at_root else col("label", c.label) for c in chosen]
     if mask:
-        rank = exp.Case().when(large.copy(), rank).else_(number(0))
+        rank = exp.Case().when(col("ok", "x"), rank).else_(number(0))
         labels = [
-            exp.Case().when(large.copy(), label).else_(string(c.quasi.root))
+            exp.Case().when(col("ok", "x"), label).else_(string(c.quasi.root))
             for c, label in zip(chosen, labels, strict=True)
         ]
-    shown = [exp.alias_(label, _g(c), quoted=True) for c, label in zip(chosen, labels, strict=True)]
-    query = exp.select(*codes, exp.alias_(rank, "class", quoted=True), *shown)
-    query = query.from_(_sized(names, _below_root(chosen)).subquery("x"))
-    return create_scratch(names.classes, query if mask else query.where(large))
+    query = exp.select(
+        exp.Column(this=exp.Star(), table=ident("x")),
+        exp.alias_(rank, "class", quoted=True),
+        *[exp.alias_(label, c.label, quoted=True) for c, label in zip(chosen, labels, strict=True)],
+    ).from_(judged.subquery("x"))
+    for c in below:
+        same = exp.EQ(this=col("code", c.label), expression=col(c.key, "x"))
+        query = left_join(query, _labels(names, c).subquery(c.label), same)
+    return create_scratch(names.classes, query)
 
 
-def combinations(names: Scratch, chosen: Sequence[Chosen]) -> exp.Create:
-    """Each combination of values that is released, for the source's rows to be joined with."""
-    labels = [col(name, "k") for name in ("class", *map(_g, chosen))]
-    values = [col(_v(c), "r") for c in chosen]
-    return create_scratch(names.combinations, _classified(exp.select(*values, *labels), names, chosen))
+def leave_out(names: Scratch) -> exp.Delete:
+    """Classes that do not pass are not released."""
+    passed = exp.Is(this=col("ok", "x"), expression=exp.true())
+    return exp.Delete(this=scratch(names.classes, "x"), where=exp.Where(this=exp.Not(this=passed)))
+
+
+def combinations(names: Scratch, chosen: Sequence[Chosen], *, repeated: bool) -> exp.Create:
+    """Each combination of values that is released, for the source's rows to be joined with.
+
+    `repeated` where the first pass has told apart more than these values.
+    """
+    labels = [col(name, "k") for name in ("class", *[c.label for c in chosen])]
+    query = exp.select(*[col(c.quasi.raw, "r") for c in chosen], *labels)
+    query = classified(query.distinct() if repeated else query, names, chosen)
+    return create_scratch(names.combinations, query)
 
 
 def create_release(fresh: Relation, columns: Sequence[SourceColumn], quasi: Sequence[Quasi]) -> exp.Create:
@@ -88,7 +121,7 @@ def insert_rows(
     kept = [col(f"c{position}", "r") for position, _ in enumerate(_kept(columns, chosen), 1)]
     rows = _ordered(chosen, kept, "k")
     rows = rows.select(exp.alias_(call("generate_series", number(1), col("n", "r")), "copy", quoted=True))
-    return _insert(fresh, columns, chosen, _classified(rows, names, chosen))
+    return _insert(fresh, columns, chosen, classified(rows, names, chosen))
 
 
 def insert_records(
@@ -122,11 +155,11 @@ def class_figures(release: Relation, quasi_names: Sequence[str]) -> exp.Select:
     n = col("n", "c")
     square = cast(exp.Mul(this=n.copy(), expression=n.copy()), "numeric")
     return (
-        exp.select(cast(exp.func("coalesce", exp.Sum(this=n), number(0)), "bigint"))
+        exp.select(cast(call("coalesce", exp.Sum(this=n), number(0)), "bigint"))
         .select(exp.Count(this=exp.Star()))
-        .select(exp.func("coalesce", exp.Min(this=n.copy()), number(0)))
-        .select(exp.func("coalesce", exp.Max(this=n.copy()), number(0)))
-        .select(exp.func("coalesce", exp.Sum(this=square), number(0)))
+        .select(call("coalesce", exp.Min(this=n.copy()), number(0)))
+        .select(call("coalesce", exp.Max(this=n.copy()), number(0)))
+        .select(call("coalesce", exp.Sum(this=square), number(0)))
         .from_(class_sizes(release, quasi_names).subquery("c"))
     )
 
@@ -157,25 +190,15 @@ def _below_root(chosen: Sequence[Chosen]) -> list[Chosen]:
     return [c for c in chosen if not c.at_root]
 
 
-def _sized(names: Scratch, chosen: Sequence[Chosen]) -> exp.Select:
-    """Codes and labels of all classes, with their sizes n."""
-    keys: list[exp.Expr] = []
-    for c in chosen:
-        entry = f"d{c.quasi.number}"
-        is_null = exp.EQ(this=col("leaf", entry), expression=number(0))
-        code = exp.Case().when(is_null, number(0)).else_(col(f"l{c.level}", entry))
-        keys += (
-            exp.alias_(code, _l(c), quoted=True),
-            exp.alias_(col(f"g{c.level}", entry), _g(c), quoted=True),
-        )
-    size = exp.alias_(exp.Sum(this=col("n", "f")), "n", quoted=True)
-    query = exp.select(*keys, size).from_(scratch(names.freq, "f"))
-    query = query.group_by(*[number(position) for position, _ in enumerate(keys, 1)])
-    for c in chosen:
-        entry = f"d{c.quasi.number}"
-        on = exp.EQ(this=col("leaf", entry), expression=col(f"q{c.quasi.number}", "f"))
-        query.append("joins", exp.Join(this=scratch(names.dictionary(c.quasi), entry), on=on))
-    return query
+def _labels(names: Scratch, chosen: Chosen) -> exp.Select:
+    """The codes of a column at its level with their labels; NULL has neither."""
+    return (
+        exp.select(exp.alias_(chosen.code("d"), "code", quoted=True))
+        .select(exp.alias_(exp.Max(this=col(f"g{chosen.level}", "d")), "label", quoted=True))
+        .from_(scratch(names.dictionary(chosen.quasi), "d"))
+        .where(exp.GT(this=col("leaf", "d"), expression=number(0)))
+        .group_by(number(1))
+    )
 
 
 def _kept(columns: Sequence[SourceColumn], chosen: Sequence[Chosen]) -> list[SourceColumn]:
@@ -183,27 +206,27 @@ def _kept(columns: Sequence[SourceColumn], chosen: Sequence[Chosen]) -> list[Sou
     return [column for column in columns if column.name not in generalized]
 
 
-def _classified(query: exp.Select, names: Scratch, chosen: Sequence[Chosen]) -> exp.Select:
+def classified(query: exp.Select, names: Scratch, chosen: Sequence[Chosen]) -> exp.Select:
     """Gives the query the raw values `r` and their released classes `k`.
 
     OFFSET 0 keeps the planner from joining the classes before all codes are known: by a few of them,
     a row has many.
     """
     below = _below_root(chosen)
-    codes = [exp.func("coalesce", col(f"l{c.level}", f"d{c.quasi.number}"), number(0)) for c in below]
+    codes = [call("coalesce", c.code(c.quasi.code), number(0)) for c in below]
     coded = exp.select(
         exp.Column(this=exp.Star(), table=ident("r")),
-        *[exp.alias_(code, _l(c), quoted=True) for c, code in zip(below, codes, strict=True)],
+        *[exp.alias_(code, c.key, quoted=True) for c, code in zip(below, codes, strict=True)],
     ).from_(scratch(names.raw, "r"))
     coded = with_dictionaries(coded, names, [c.quasi for c in below]).offset(number(0))
-    same = [exp.EQ(this=col(_l(c), "k"), expression=col(_l(c), "r")) for c in below]
+    same = [exp.EQ(this=col(c.key, "k"), expression=col(c.key, "r")) for c in below]
     on = exp.and_(*same) if same else exp.true()
     return query.from_(coded.subquery(ident("r"))).join(scratch(names.classes, "k"), on=on)
 
 
 def _same_value(chosen: Chosen) -> exp.Expr:
     """A record's value is the combination's; inside an array NULL equals NULL, and the join can still hash."""
-    sides = [grouping_value(chosen.quasi.column, "s"), col(_v(chosen), "v")]
+    sides = [grouping_value(chosen.quasi.column, "s"), col(chosen.quasi.raw, "v")]
     if chosen.has_null:
         sides = [exp.Array(expressions=[side]) for side in sides]
     return exp.EQ(this=sides[0], expression=sides[1])
@@ -218,12 +241,12 @@ def _ordered(chosen: Sequence[Chosen], kept: Sequence[exp.Column], classified: s
     """
     digest: exp.Expr = number(0)
     for value in kept:
-        text = exp.func("coalesce", cast(value.copy(), "text"), string("\\N"))
+        text = call("coalesce", cast(value.copy(), "text"), string("\\N"))
         digest = call("hashtextextended", collate_c(text), digest)
     keys = [col("class", classified), exp.alias_(cast(digest, "bigint"), "order", quoted=True)]
     return (
         exp.select(*keys)
-        .select(*[col(_g(c), classified) for c in chosen])
+        .select(*[col(c.label, classified) for c in chosen])
         .select(*[exp.alias_(value, f"c{position}", quoted=True) for position, value in enumerate(kept, 1)])
         .order_by(number(1), number(2))
     )
@@ -232,7 +255,7 @@ def _ordered(chosen: Sequence[Chosen], kept: Sequence[exp.Column], classified: s
 def _insert(
     fresh: Relation, columns: Sequence[SourceColumn], chosen: Sequence[Chosen], rows: exp.Select
 ) -> exp.Insert:
-    released = {c.quasi.name: _g(c) for c in chosen}
+    released = {c.quasi.name: c.label for c in chosen}
     released |= {c.name: f"c{position}" for position, c in enumerate(_kept(columns, chosen), 1)}
     query = exp.select(*[col(released[column.name], "x") for column in columns]).from_(rows.subquery("x"))
     target = exp.Schema(this=table(fresh.name, fresh.schema), expressions=[ident(c.name) for c in columns])
@@ -243,15 +266,3 @@ def _collation(column: SourceColumn) -> list[exp.ColumnConstraint]:
     if column.collation is None:
         return []
     return [exp.ColumnConstraint(kind=exp.CollateColumnConstraint(this=named_type(column.collation)))]
-
-
-def _v(chosen: Chosen) -> str:
-    return f"v{chosen.quasi.number}"
-
-
-def _l(chosen: Chosen) -> str:
-    return f"l{chosen.quasi.number}"
-
-
-def _g(chosen: Chosen) -> str:
-    return f"g{chosen.quasi.number}"

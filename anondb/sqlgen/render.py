@@ -7,4 +7,4 @@ from sqlglot import exp
 
 def render(node: exp.Expr, *, pretty: bool = False) -> str:
     """PostgreSQL's text of a tree; function names stay as they were given."""
-    return node.sql(dialect="postgres", pretty=pretty, normalize_functions=False, copy=True)
+    return node.sql(dialect="postgres", pretty=pretty, normalize_functions=False, copy=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from anondb.hierarchy.model import ROOT, CsvVgh, Dates, Intervals, Mask, StoredVgh
+from anondb.hierarchy.model import ROOT, Hierarchy
 
 # Types whose equal values have equal texts, so that the fast typed grouping and the text agree.
 # For all others (numeric 1.0 = 1.00, float8 -0 = 0, interval '1 mon' = '30 days', …) the text decides.
@@ -28,6 +28,7 @@ class SourceColumn:
     base: str  # pg_type.typname of its base type: int4, text, timestamptz, …
     collation: str | None = None  # qualified and quoted, where it is not the type's own
     distinct: float | None = None  # how many values it has, by the server's statistics
+    unique: bool = False  # no two rows have the same value, and none has NULL
 
     @property
     def equal_as_text(self) -> bool:
@@ -49,12 +50,12 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Quasi:
-    """A quasi-identifier: the number by which the run's tables know it, and its hierarchy."""
+class Coded:
+    """A column that a run codes: the number by which the run's tables know it, and its hierarchy."""
 
     number: int
     column: SourceColumn
-    hierarchy: StoredVgh | CsvVgh | Intervals | Dates | Mask
+    hierarchy: Hierarchy | None
     height: int  # the level of its root
     root: str = ROOT  # its label
     vgh: int | None = None  # catalogue id of a stored hierarchy
@@ -63,6 +64,51 @@ class Quasi:
     @property
     def name(self) -> str:
         return self.column.name
+
+    @property
+    def code(self) -> str:
+        """Its column in the frequency set, and the name of its dictionary."""
+        raise NotImplementedError
+
+    @property
+    def raw(self) -> str:
+        """Its column among the raw frequencies."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Quasi(Coded):
+    """A quasi-identifier, with the levels that it may be released at."""
+
+    min_level: int = 0
+    max_level: int | None = None  # that of the root
+
+    @property
+    def code(self) -> str:
+        return f"q{self.number}"
+
+    @property
+    def raw(self) -> str:
+        return f"v{self.number}"
+
+    def code_at(self, level: int) -> str:
+        """Its column in the frequency set at a level below the root."""
+        return self.code if level == 0 else f"{self.code}_{level}"
+
+
+@dataclass(frozen=True)
+class Sensitive(Coded):
+    """A sensitive column that a privacy model looks at; without a hierarchy it has its values alone."""
+
+    position: int = 0  # among the columns that the first pass counts besides the quasi-identifiers
+
+    @property
+    def code(self) -> str:
+        return f"s{self.number}"
+
+    @property
+    def raw(self) -> str:
+        return f"c{self.position}"
 
 
 @dataclass(frozen=True)
@@ -73,21 +119,51 @@ class Scratch:
 
     @property
     def raw(self) -> str:
-        """Distinct combinations v1 … of the source's own values (whole rows: c1 … too), with their counts n."""
+        """Distinct combinations v1 … of the source's own values, with their counts n.
+
+        Also c1 …, the columns that are counted with them, and u, the person, where persons are counted.
+        """
         return f"r{self.run}_raw"
 
     @property
     def freq(self) -> str:
-        """The frequency set: the same in codes."""
+        """The frequency set: the same in codes, of each quasi-identifier at every level below its root."""
         return f"r{self.run}_freq"
 
-    def leaves(self, quasi: Quasi) -> str:
+    def leaves(self, coded: Coded) -> str:
         """Rows of a hierarchy file: a leaf and its labels at every level."""
-        return f"r{self.run}_h{quasi.number}"
+        return f"r{self.run}_h{coded.code}"
 
-    def dictionary(self, quasi: Quasi) -> str:
+    def dictionary(self, coded: Coded) -> str:
         """Each value that occurs: its leaf code, and code and label at every level."""
-        return f"r{self.run}_q{quasi.number}"
+        return f"r{self.run}_{coded.code}"
+
+    def totals(self, sensitive: Sensitive) -> str:
+        """How often each value of a sensitive column occurs."""
+        return f"r{self.run}_{sensitive.code}_total"
+
+    def ancestors(self, sensitive: Sensitive) -> str:
+        """The nodes above each value of a sensitive column."""
+        return f"r{self.run}_{sensitive.code}_above"
+
+    @property
+    def units(self) -> str:
+        """The persons who occur in several combinations, by number."""
+        return f"r{self.run}_unit"
+
+    @property
+    def costs(self) -> str:
+        """What releasing a leaf of a quasi-identifier at a level costs."""
+        return f"r{self.run}_cost"
+
+    def rollup(self, number: int) -> str:
+        """A frequency set at higher levels, kept because many nodes can be told from it."""
+        return f"r{self.run}_roll{number}"
+
+    @property
+    def node(self) -> str:
+        """The classes of a node that is looked at in several steps."""
+        return f"r{self.run}_node"
 
     @property
     def classes(self) -> str:
@@ -98,3 +174,8 @@ class Scratch:
     def combinations(self) -> str:
         """Each combination v1 … of the source's own values that is released: labels g1 …, `class`."""
         return f"r{self.run}_combination"
+
+    @property
+    def audit(self) -> str:
+        """The classes of the release with the codes of a sensitive column, counted from its rows."""
+        return f"r{self.run}_audit"

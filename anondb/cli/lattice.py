@@ -1,0 +1,118 @@
+"""anondb lattice: every node of a policy's generalization lattice, its state and figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from anondb.api import connect
+from anondb.cli.options import Dsn, Json, PolicyFile, TimeLimit
+from anondb.cli.output import RunProgress, out, table
+from anondb.plan.explore import NodeState, OpenLattice
+from anondb.plan.model import Options
+from anondb.policy.load import load
+
+
+class Sort(StrEnum):
+    LEVELS = "levels"
+    SCORE = "score"
+    SUPPRESSED = "suppressed"
+    CLASSES = "classes"
+    STATE = "state"
+
+
+# what is not known comes last
+_KEYS: dict[Sort, Callable[[NodeState], Any]] = {
+    Sort.LEVELS: lambda node: (),
+    Sort.SCORE: lambda node: (node.score is None, node.score),
+    Sort.SUPPRESSED: lambda node: (node.suppressed is None, node.suppressed),
+    Sort.CLASSES: lambda node: (node.classes is None, -(node.classes or 0)),
+    Sort.STATE: lambda node: node.state,
+}
+
+
+def lattice(
+    policy: PolicyFile,
+    dsn: Dsn = None,
+    as_json: Json = False,
+    sort: Annotated[
+        Sort, typer.Option(help="What to list first; classes: most first, all others: least first.")
+    ] = Sort.LEVELS,
+    state: Annotated[
+        str | None, typer.Option(metavar="STATE", help="Only nodes that are anonymous, not, or pruned.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="At most N nodes.", min=1, show_default=False)
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Check every node, also those that the search need not look at.")
+    ] = False,
+    time_limit: TimeLimit = None,
+) -> None:
+    """List every node of a policy's lattice: its levels, its state, and its figures.
+
+    A node is [bold]anonymous[/bold] or [bold]not[/bold], by a check or because a finer or coarser one
+    implies it; [bold]pruned[/bold] means that the search did not have to know. Nothing is published.
+
+    Examples:
+
+      anondb lattice admissions.toml
+
+      anondb lattice admissions.toml --full --sort score --state anonymous --limit 20
+
+      anondb run admissions.toml --levels 1,0,2
+    """
+    loaded = load(policy)
+    wanted = _state(state)
+    with connect(dsn) as db, RunProgress() as progress:
+        found = db.lattice(loaded, full=full, options=Options(time_limit=time_limit), listener=progress)
+    if found.objective in ("classes",):
+        _KEYS[Sort.SCORE] = lambda node: (node.score is None, -(node.score or 0))
+    nodes = [node for node in found.nodes if wanted is None or node.state == wanted]
+    shown = sorted(nodes, key=lambda node: (_KEYS[sort](node), sum(node.levels), node.levels))[:limit]
+    if as_json:
+        listed = found.as_json() | {"nodes": [node.as_json() for node in shown]}
+        typer.echo(json.dumps(listed, ensure_ascii=False))
+    else:
+        _print(found, shown)
+
+
+def _state(word: str | None) -> str | None:
+    if word is None:
+        return None
+    words = {
+        "anonymous": "anonymous",
+        "not": "not anonymous",
+        "not anonymous": "not anonymous",
+        "pruned": "pruned",
+    }
+    if word not in words:
+        raise typer.BadParameter("it is anonymous, not, or pruned", param_hint="--state")
+    return words[word]
+
+
+def _print(found: OpenLattice, shown: list[NodeState]) -> None:
+    columns = [f">{escape(name)}" for name in found.heights]
+    listing = table(*columns, "state", ">suppressed", ">classes", f">{found.objective or 'score'}")
+    for node in shown:
+        best = node.levels == found.best
+        listing.add_row(
+            *map(str, node.levels),
+            f"{node.state} (chosen)" if best else node.state,
+            *[_figure(value) for value in (node.suppressed, node.classes, node.score)],
+            style="bold green" if best else ("" if node.state == "anonymous" else "dim"),
+        )
+    out.print(listing)
+    proven = "" if found.proven else "; the time was over before the best was proven"
+    out.print(f"\n{len(shown):,} of {len(found.nodes):,} nodes, {found.checks:,} checked{proven}")
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"

@@ -1,0 +1,125 @@
+"""Explore: every node of a policy's lattice with what is known of it; nothing is published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from anondb.algorithms.grid import Node
+from anondb.algorithms.registry import ALGORITHMS
+from anondb.db.connection import Door, one_snapshot
+from anondb.db.execute import Executor, Step
+from anondb.db.upgrade import require_current
+from anondb.errors import UsageError
+from anondb.plan import search as searching
+from anondb.plan import stages
+from anondb.plan.model import Options
+from anondb.plan.prepare import prepare
+from anondb.plan.search import Search
+from anondb.policy.model import Policy
+
+MOST_NODES = 200_000  # in a listing of all
+
+
+@dataclass(frozen=True)
+class NodeState:
+    """A node: its levels, its state, and the figures of one that was checked."""
+
+    levels: Node
+    state: str  # anonymous, not anonymous, or pruned: nobody had to know
+    suppressed: int | None = None  # records that would be left out
+    classes: int | None = None
+    score: float | None = None  # by the policy's objective
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "levels": list(self.levels),
+            "state": self.state,
+            "suppressed": self.suppressed,
+            "classes": self.classes,
+            "score": self.score,
+        }
+
+
+@dataclass(frozen=True)
+class OpenLattice:
+    """All nodes of a lattice, and the one that a run would choose."""
+
+    heights: Mapping[str, int]  # column → level of its root
+    objective: str | None
+    nodes: tuple[NodeState, ...]
+    best: Node | None
+    checks: int
+    proven: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `anondb lattice --json` prints."""
+        return {
+            "columns": list(self.heights),
+            "heights": dict(self.heights),
+            "objective": self.objective,
+            "lattice": len(self.nodes),
+            "checks": self.checks,
+            "best": None if self.best is None else list(self.best),
+            "proven": self.proven,
+            "nodes": [node.as_json() for node in self.nodes],
+        }
+
+
+def explore(
+    door: Door,
+    policy: Policy,
+    options: Options,
+    *,
+    full: bool = False,
+    observe: Callable[[Step], None] = lambda step: None,
+) -> OpenLattice:
+    """Searches as a run would, and tells what it knows of each node; `full` checks every one."""
+    with door.open() as connection:
+        require_current(connection)
+        with one_snapshot(connection, "exploring the lattice", undo=True):
+            db = Executor(connection, observe)
+            plan, _ = prepare(db, connection, policy, options, replace=True)
+            names = plan.scratch(0)
+            encoded = stages.encode(db, plan, names, options)
+            searching.refuse_impossible(plan, encoded)
+            search = searching.prepare(db, plan, names, encoded, options)
+            return _opened(policy, search, {q.name: q.height for q in encoded.quasi}, full=full)
+
+
+def _opened(policy: Policy, search: Search, heights: Mapping[str, int], *, full: bool) -> OpenLattice:
+    lattice, method = search.lattice, policy.method
+    if lattice.size > MOST_NODES:
+        raise UsageError(
+            f"the lattice has {lattice.size:,} nodes, too many to list",
+            hint="set max_level or min_level of some columns; run finds the best node all the same",
+        )
+    best = ALGORITHMS[method.algorithm].search(lattice, search.demand, search.objective, method.heuristic)
+    checks = lattice.checks
+    if full:
+        for number in range(lattice.size):
+            if lattice.out_of_time():
+                break
+            lattice.check(lattice.grid.node(number))
+    return OpenLattice(
+        heights,
+        method.objective,
+        tuple(_states(search, method.objective is not None)),
+        None if best is None else best.levels,
+        lattice.checks if full else checks,
+        lattice.proven,
+    )
+
+
+def _states(search: Search, scored: bool) -> Iterator[NodeState]:
+    lattice = search.lattice
+    for number in range(lattice.size):
+        node = lattice.grid.node(number)
+        figures = lattice.checked.get(node)
+        if figures is None:
+            yield NodeState(node, lattice.state(node))
+            continue
+        accepted = search.demand.accepts(figures)
+        score = search.objective.score(node, figures) if scored and accepted else None
+        yield NodeState(node, lattice.state(node), figures.outliers, figures.classes, score)

@@ -1,0 +1,37 @@
+"""Prepare: the session's settings, names looked up as the caller sees them, and the plan that fits."""
+
+from __future__ import annotations
+
+from anondb.catalogue import Snapshot
+from anondb.db.catalog import resolve_source, resolve_target, snapshot
+from anondb.db.connection import Connection
+from anondb.db.execute import Executor
+from anondb.plan.compile import compile_plan
+from anondb.plan.model import Options, Plan
+from anondb.policy.model import Policy
+
+# The same text for the same value in every session; and an error instead of hidden rows. The planner knows
+# little of tables that a run has just made, and would sort the source to merge it with them. Passing a row
+# between processes costs about as much as reading it: taken for ten times that, grouping is not shared out.
+# Of our own tables a few thousand rows tell enough.
+_SETTINGS = """
+select set_config('search_path', 'pg_catalog, pg_temp', true), set_config('timezone', 'UTC', true),
+       set_config('datestyle', 'ISO, YMD', true), set_config('intervalstyle', 'postgres', true),
+       set_config('extra_float_digits', '1', true), set_config('bytea_output', 'hex', true),
+       set_config('standard_conforming_strings', 'on', true), set_config('row_security', 'off', true),
+       set_config('work_mem', $1, true), set_config('lock_timeout', $2, true),
+       set_config('jit', 'off', true), set_config('enable_mergejoin', 'off', true),
+       set_config('parallel_tuple_cost', '0.01', true), set_config('default_statistics_target', '10', true)
+"""
+
+
+def prepare(
+    db: Executor, connection: Connection, policy: Policy, options: Options, *, replace: bool
+) -> tuple[Plan, Snapshot]:
+    """Names are resolved in the caller's search path, before it is pinned."""
+    source = resolve_source(connection, policy.source)
+    target = resolve_target(connection, policy.target)
+    timeout = str(round(options.lock_timeout * 1000))
+    db.run("settings", _SETTINGS, (options.work_mem, timeout))
+    found = snapshot(connection, source, target)
+    return compile_plan(policy, found, replace=replace), found
