@@ -11,20 +11,24 @@ from typing import Any
 
 import psycopg
 
+from anondb.algorithms.registry import ALGORITHMS
 from anondb.errors import AnondbError, DatabaseError
-from benchmarks import full_domain, gsl, ontology
+from benchmarks import full_domain, gsl, ontology, optimal
 from benchmarks.options import Options
 
 BENCHMARKS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "full-domain": full_domain.run,
     "gsl": gsl.run,
     "ontology": ontology.run,
+    "optimal": optimal.run,
 }
+
+FULL_DOMAIN = [name for name, algorithm in ALGORITHMS.items() if algorithm.needs_hierarchies]
 
 
 def main() -> int:
     given = _parser().parse_args()
-    options = Options(given.rows, given.quasi, given.repeat, given.data, given.dsn)
+    options = Options(given.rows, given.quasi, given.algorithm, given.repeat, given.data, given.dsn)
     try:
         found = BENCHMARKS[given.benchmark](options)
     except AnondbError as error:
@@ -44,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
         "--rows", type=_numbers, default=Options.rows, metavar="N,N", help="sizes of the table"
     )
     parser.add_argument("--quasi", type=_numbers, default=Options.quasi, metavar="N,N", help="up to 8")
+    parser.add_argument("--algorithm", choices=FULL_DOMAIN, default=Options.algorithm, help="of full-domain")
     parser.add_argument("--repeat", type=int, default=Options.repeat, metavar="N", help="runs of each case")
     parser.add_argument("--data", type=Path, default=Options.data, metavar="DIR", help="where adult.csv lies")
     parser.add_argument("--dsn", help="a server to make a database on; an embedded one by default")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from psycopg import sql
@@ -12,6 +12,8 @@ from anondb.errors import UsageError
 
 COLUMNS = "sex age race marital_status education native_country workclass occupation salary_class".split()
 QUASI = COLUMNS[:8]
+# the order in which other tools' figures for all nine of them as quasi-identifiers were taken
+ALL_NINE = "age sex race marital_status native_country workclass occupation education salary_class".split()
 RECORDS = 30_162  # of the original
 
 _ORIGINAL = """
@@ -28,6 +30,7 @@ select {} from generate_series(1, %s) as g (i)
 join bench.original as a
     on a.id = (hashint8extended(g.i, 7) & 9223372036854775807) %% (select count(*) from bench.original)
 """)
+_PLAIN = sql.SQL("create table bench.adult as select {} from bench.original as a")
 _POLICY = """\
 source = "bench.adult"
 target = "bench.release"
@@ -37,16 +40,17 @@ k = {k}
 suppression = {suppression}
 
 [method]
-algorithm = "datafly"
+{method}
 
 [columns]
 """
 
 
 def require(folder: Path) -> None:
-    if not (folder / "adult.csv").is_file():
+    if not all(file.is_file() for file in (folder / "adult.csv", *(_file(folder, c) for c in COLUMNS))):
         raise UsageError(
-            f"{folder}: the Adult census data is not there", hint="name its folder with --data DIR"
+            f"{folder}: the Adult census data is not there",
+            hint="name its folder with --data DIR: adult.csv, and the adult_hierarchy_….csv that ARX comes with",
         )
 
 
@@ -69,16 +73,28 @@ def scale(connection: Connection, rows: int, *, numbered: bool) -> None:
     connection.execute("vacuum analyze bench.adult")
 
 
-def policy(data: Path, quasi: Sequence[str], k: int, suppression: float, *, numbered: bool) -> str:
-    """A policy for these quasi-identifiers; the salary is sensitive, the others are released as they are."""
-    lines = [_POLICY.format(k=k, suppression=suppression)]
-    for column in [*COLUMNS, "i"] if numbered else COLUMNS:
-        if column not in quasi:
-            role = "sensitive" if column == "salary_class" else "other"
-            lines.append(f'{column} = {{ role = "{role}" }}\n')
-        elif column == "age":
-            lines.append('age = { role = "quasi", hierarchy = { start = 0, widths = [5, 10, 20] } }\n')
-        else:
-            file = data.resolve() / f"adult_hierarchy_{column.replace('_', '-')}.csv"
-            lines.append(f"{column} = {{ role = \"quasi\", hierarchy = {{ csv = '{file}' }} }}\n")
-    return "".join(lines)
+def original(connection: Connection) -> None:
+    """The source of the runs: the original's rows as they are."""
+    columns = sql.SQL(", ").join(sql.Identifier("a", column) for column in COLUMNS)
+    connection.execute(_PLAIN.format(columns))
+    connection.execute("vacuum analyze bench.adult")
+
+
+def quasi(hierarchy: str) -> str:
+    return f'{{ role = "quasi", hierarchy = {hierarchy} }}'
+
+
+def in_file(folder: Path, column: str) -> str:
+    """The hierarchy that ARX comes with, as a policy names it."""
+    return f"{{ csv = '{_file(folder, column).resolve()}' }}"
+
+
+def policy(columns: Mapping[str, str], method: Mapping[str, str], k: int, suppression: float) -> str:
+    """A policy with these columns, each in TOML."""
+    chosen = "\n".join(f'{key} = "{word}"' for key, word in method.items())
+    lines = [f"{name} = {column}\n" for name, column in columns.items()]
+    return _POLICY.format(k=k, suppression=suppression, method=chosen) + "".join(lines)
+
+
+def _file(folder: Path, column: str) -> Path:
+    return folder / f"adult_hierarchy_{column.replace('_', '-')}.csv"

@@ -15,7 +15,7 @@ import anondb
 from anondb.db.execute import Step
 from anondb.errors import AnondbError
 
-_UNIT = 1024 if sys.platform == "linux" else 1  # getrusage counts in kilobytes, on macOS in bytes
+_STATUS = Path("/proc/self/status")
 
 
 def run_policy(conninfo: str, policy: Path) -> dict[str, Any]:
@@ -41,23 +41,33 @@ class Steps:
     def stage(self, name: str) -> None: ...
 
     def step(self, step: Step) -> None:
-        self.kept.append({"stage": step.stage, "step": step.name, "rows": step.rows, "ms": round(step.ms, 1)})
+        self.kept.append({"stage": step.stage, "step": step.name, "rows": step.rows, "ms": round(step.ms, 2)})
 
 
 def main(policy: str) -> None:
     steps = Steps()
     with anondb.connect() as db:
-        started = time.perf_counter()
+        started, busy = time.perf_counter(), time.process_time()
         result = db.run(policy, listener=steps).result
-        whole = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT
+        whole, busy = time.perf_counter() - started, time.process_time() - busy
     figures = {
         **result.as_json(),
         "whole_seconds": round(whole, 4),
-        "client_peak_mb": round(peak / 2**20, 1),
+        "client_cpu_seconds": round(busy, 4),
+        "client_peak_mb": round(_peak() / 2**20, 1),
         "steps": steps.kept,
     }
     print(json.dumps(figures))
+
+
+def _peak() -> int:
+    """Bytes. On Linux getrusage would also count the process that started this one, from before its exec."""
+    if _STATUS.exists():
+        [kilobytes] = [
+            line.split()[1] for line in _STATUS.read_text().splitlines() if line.startswith("VmHWM")
+        ]
+        return int(kilobytes) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # macOS counts in bytes
 
 
 if __name__ == "__main__":

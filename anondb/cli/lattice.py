@@ -71,15 +71,20 @@ def lattice(
     wanted = _state(state)
     with connect(dsn) as db, RunProgress() as progress:
         found = db.lattice(loaded, full=full, options=Options(time_limit=time_limit), listener=progress)
-    if found.objective in ("classes",):
-        _KEYS[Sort.SCORE] = lambda node: (node.score is None, -(node.score or 0))
     nodes = [node for node in found.nodes if wanted is None or node.state == wanted]
-    shown = sorted(nodes, key=lambda node: (_KEYS[sort](node), sum(node.levels), node.levels))[:limit]
+    rank = _KEYS[sort]
+    if sort is Sort.SCORE and found.objective == "classes":
+        rank = _highest_score_first
+    shown = sorted(nodes, key=lambda node: (rank(node), sum(node.levels), node.levels))[:limit]
     if as_json:
         listed = found.as_json() | {"nodes": [node.as_json() for node in shown]}
         typer.echo(json.dumps(listed, ensure_ascii=False))
     else:
         _print(found, shown)
+
+
+def _highest_score_first(node: NodeState) -> Any:
+    return (node.score is None, -(node.score or 0))
 
 
 def _state(word: str | None) -> str | None:

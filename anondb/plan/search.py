@@ -65,6 +65,8 @@ def find(plan: Plan, search: Search, options: Options) -> Levels:
             "no release was found in the time that was given", hint="raise --time-limit, or leave it out"
         )
     if found is None:
+        # subsets of the columns may have ruled out every node, and then none was looked at
+        lattice.check(lattice.grid.highest)
         raise UnsatisfiableError("no generalization satisfies the policy", hint=advice(plan, search))
     return found
 
@@ -145,9 +147,11 @@ def _chosen(plan: Plan, search: Search, levels: tuple[int, ...]) -> Levels:
             )
     figures = search.lattice.check(levels)
     if not search.demand.accepts(figures):
+        wrong = f"would have to be suppressed, and {search.demand.budget} may be"
+        if figures.outliers <= search.demand.budget:
+            wrong = "would be masked, and do not satisfy it as a class of their own"
         raise UnsatisfiableError(
-            f"these levels do not satisfy the policy: {figures.outliers} records would have to be suppressed, "
-            f"and {search.demand.budget} may be",
+            f"these levels do not satisfy the policy: {figures.outliers} records {wrong}",
             hint="anondb lattice lists the levels that do",
         )
     return Levels(levels, figures.outliers)

@@ -1,4 +1,4 @@
-"""The benchmark command measures a tiny table as it would a large one."""
+"""The benchmarks of runs: a tiny table is measured as a large one would be, a search by its checks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import optimal
+from benchmarks.options import Options
 from tests.conftest import ADULT
 
 TOP = Path(__file__).resolve().parents[2]
+
+needs_adult = pytest.mark.skipif(not ADULT.is_dir(), reason="the Adult data is not beside the project")
 
 
 def benchmark(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -26,9 +30,11 @@ def benchmark(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.skipif(not ADULT.is_dir(), reason="the Adult data is not beside the project")
-def test_the_benchmark_prints_one_object_with_every_figure(server: str) -> None:
-    done = benchmark("--rows", "2000", "--quasi", "5", "--repeat", "1", "--data", ADULT, "--dsn", server)
+@needs_adult
+@pytest.mark.parametrize("algorithm", ["datafly", "optimal"])
+def test_the_benchmark_prints_one_object_with_every_figure(server: str, algorithm: str) -> None:
+    small = ("--rows", "2000", "--quasi", "5", "--repeat", "1", "--algorithm", algorithm)
+    done = benchmark(*small, "--data", ADULT, "--dsn", server)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["machine"]["settings"].keys() >= {"shared_buffers", "wal_level", "work_mem"}
@@ -41,10 +47,36 @@ def test_the_benchmark_prints_one_object_with_every_figure(server: str) -> None:
         assert (case["rows"], len(case["quasi"]), len(case["limits"]), len(case["runs"])) == (2000, 5, 2, 1)
         [run] = case["runs"]
         assert run["k"] >= case["k"]
+        assert run["algorithm"] == case["algorithm"] == algorithm
         assert run["seconds"].keys() >= {"encode", "search", "publish", "verify"}
         assert {"frequencies", "insert release", "count classes"} <= {step["step"] for step in run["steps"]}
         assert case["ratio"] > 0
         assert 10 < case["client_peak_mb"] < 150
+
+
+@needs_adult
+def test_a_search_is_measured_by_its_checks_and_by_where_its_time_goes(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(optimal, "CASES", [optimal.Case("loss", 0.0)])
+    found = optimal.run(Options(repeat=1, data=ADULT, dsn=server))
+    assert (found["rows"], found["k"], len(found["quasi"])) == (30_162, 5, 9)
+    [case] = found["cases"]
+    [run] = case["runs"]
+    assert (case["objective"], case["suppressed"], case["proven"], case["lattice"]) == (
+        "loss",
+        0,
+        True,
+        12_960,
+    )
+    assert case["levels"].keys() == set(found["quasi"])
+    assert case["checks"] == sum(step["step"].startswith("node ") for step in run["steps"])
+    spent = case["search"]
+    assert spent["server_seconds"] + spent["python_seconds"] == pytest.approx(
+        case["seconds"]["search"], abs=0.01
+    )
+    assert 0 < spent["python_share"] < 1
+    assert 0 < spent["server_ms_a_check"] < spent["ms_a_check"]
 
 
 def test_a_folder_without_the_data_is_named(tmp_path: Path) -> None:

