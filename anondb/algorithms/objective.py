@@ -114,16 +114,17 @@ class Additive:
 
     def penalty(self, node: Node, figures: NodeFigures) -> float:
         lost = (figures.outliers - figures.outlier_cost) / max(self.records, 1)
-        return self.floor(node) + round(lost * _GRAIN) / _GRAIN
+        return round((self._released(node) + lost) * _GRAIN) / _GRAIN  # once: two roundings can part equals
 
     def known_unchecked(self, budget: int) -> bool:
         return budget == 0
 
     def floor(self, node: Node) -> float:
-        return (
-            round(_total(column[level] for column, level in zip(self.costs, node, strict=True)) * _GRAIN)
-            / _GRAIN
-        )
+        return round(self._released(node) * _GRAIN) / _GRAIN
+
+    def _released(self, node: Node) -> float:
+        """The mean cost if all records were released."""
+        return _total(column[level] for column, level in zip(self.costs, node, strict=True))
 
     def floors(self, grid: Grid) -> Array:
         return (grid.total(self.costs) * _GRAIN).round() / _GRAIN

@@ -96,7 +96,7 @@ def _opened(policy: Policy, search: Search, heights: Mapping[str, int], *, full:
             hint="set max_level or min_level of some columns; run finds the best node all the same",
         )
     best = ALGORITHMS[method.algorithm].search(lattice, search.demand, search.objective, method.heuristic)
-    checks = lattice.checks
+    checks, proven = lattice.checks, lattice.proven
     if full:
         for number in range(lattice.size):
             if lattice.out_of_time():
@@ -108,7 +108,7 @@ def _opened(policy: Policy, search: Search, heights: Mapping[str, int], *, full:
         tuple(_states(search, method.objective is not None)),
         None if best is None else best.levels,
         lattice.checks if full else checks,
-        lattice.proven,
+        proven,
     )
 
 

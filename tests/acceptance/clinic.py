@@ -98,10 +98,11 @@ class Clinic:
         source: str = "hospital.admissions",
         target: str = "share.admissions",
         privacy: str = "k = 3",
+        method: str = 'algorithm = "datafly"',
     ) -> Path:
-        """Writes a policy; columns and privacy are given in TOML."""
+        """Writes a policy; columns, privacy and method are given in TOML."""
         lines = [f"source = {_toml(source)}", f"target = {_toml(target)}"]
-        lines += ["[privacy]", privacy, "[method]", 'algorithm = "datafly"', "[columns]"]
+        lines += ["[privacy]", privacy, "[method]", method, "[columns]"]
         lines += [f"{_toml(name)} = {column}" for name, column in columns.items()]
         path = self.folder / f"{uuid.uuid4().hex[:8]}.toml"
         path.write_text("\n".join(lines), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -10,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anondb.algorithms.datafly import choose, search
+from anondb.algorithms.grid import Grid, Node, Partial
 from anondb.algorithms.lattice import Demand, Lattice, NodeFigures
-
-Node = tuple[int, ...]
+from anondb.algorithms.objective import Additive, Height
 
 COLUMNS = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 3)).map(
@@ -57,56 +58,87 @@ def test_no_raisable_column_has_more_distinct_values_than_the_chosen_one(
 
 
 @pytest.mark.parametrize(
-    ("mask", "outliers", "accepted"),
+    ("mask", "outliers", "masked_passes", "accepted"),
     [
-        (False, 0, True),
-        (False, 7, True),
-        (False, 8, False),
-        (True, 0, True),
-        (True, 4, False),  # a masked class of four would be smaller than k
-        (True, 5, True),
-        (True, 7, True),
-        (True, 8, False),
+        (False, 0, True, True),
+        (False, 7, False, True),
+        (False, 8, True, False),
+        (True, 0, False, True),  # nothing is masked, so there is no masked class
+        (True, 4, False, False),
+        (True, 7, True, True),
+        (True, 8, True, False),
     ],
 )
-def test_a_node_is_accepted_within_the_budget_and_masked_only_if_the_masked_class_has_k(
-    mask: bool, outliers: int, accepted: bool
+def test_a_node_is_accepted_within_the_budget_and_masked_only_if_the_masked_class_passes(
+    mask: bool, outliers: int, masked_passes: bool, accepted: bool
 ) -> None:
-    demand = Demand(k=5, budget=7, mask=mask)
-    assert demand.accepts(NodeFigures(classes=3, outliers=outliers, small_classes=2)) is accepted
+    figures = NodeFigures(3, outliers, outliers, 0, masked_passes=masked_passes)
+    assert Demand(budget=7, mask=mask).accepts(figures) is accepted
+
+
+HEIGHT = Height([1.0, 1.0])  # what the published heuristic does not look at
 
 
 def lattice(
-    heights: Node, nodes: tuple[Node, ...], outliers: Callable[[Node], int]
+    heights: Node, nodes: tuple[Node, ...], outliers: Callable[[Node], int], lowest: Node | None = None
 ) -> tuple[Lattice, list[Node]]:
     """A lattice whose figures are computed, and the nodes that were asked for."""
     asked: list[Node] = []
 
-    def ask(levels: Node) -> NodeFigures:
-        asked.append(levels)
-        return NodeFigures(classes=1, outliers=outliers(levels), small_classes=1)
+    def ask(levels: Partial) -> NodeFigures:
+        node = tuple(level for level in levels if level is not None)
+        asked.append(node)
+        return NodeFigures(1, outliers(node), outliers(node), 0)
 
-    return Lattice(heights, nodes, ask), asked
+    return Lattice(Grid(lowest or (0,) * len(heights), heights), nodes, ask), asked
 
 
 def test_the_way_goes_up_one_level_at_a_time_and_ends_at_the_first_good_node() -> None:
     way, asked = lattice((2, 1), ((10, 6, 1), (8, 1)), lambda levels: 20 - 6 * sum(levels))
-    found = search(way, Demand(k=2, budget=5))
+    found = search(way, Demand(budget=5), HEIGHT)
     assert asked == [(0, 0), (1, 0), (1, 1), (2, 1)]
     assert found is not None
     assert (found.levels, found.suppressed) == ((2, 1), 2)
     assert (way.checks, way.size) == (4, 6)
 
 
+def test_the_semantic_heuristic_raises_the_column_whose_next_level_adds_least() -> None:
+    way, asked = lattice((2, 2), ((10, 6, 1), (8, 4, 1)), lambda levels: 4 - sum(levels))
+    # by distinct values the first column would be raised first; on equal terms it is
+    costs = Additive("semantic", [[0.0, 0.3, 0.4], [0.0, 0.1, 0.4]], [[1.0] * 3, [1.0] * 3], 4)
+    assert search(way, Demand(budget=0), costs, "semantic") is not None
+    assert asked == [(0, 0), (0, 1), (1, 1), (2, 1), (2, 2)]
+
+
+def test_a_level_that_costs_less_than_the_one_below_it_is_taken_at_once() -> None:
+    way, asked = lattice((1, 2), ((10, 1), (8, 4, 1)), lambda levels: 3 - sum(levels))
+    costs = Additive("semantic", [[0.0, 0.2], [0.0, 0.3, 0.1]], [[1.0] * 2, [1.0] * 3], 4)
+    search(way, Demand(budget=0), costs, "semantic")
+    assert asked == [(0, 0), (1, 0), (1, 1), (1, 2)]
+
+
+def test_the_way_begins_at_the_lowest_levels_and_ends_at_the_highest() -> None:
+    way, asked = lattice((2, 1), ((10, 6, 3, 1), (8, 4, 1)), lambda _: 9, lowest=(1, 1))
+    assert search(way, Demand(budget=8), HEIGHT) is None
+    assert asked == [(1, 1), (2, 1)]
+
+
+def test_a_way_that_runs_out_of_time_ends_and_proves_nothing() -> None:
+    way, asked = lattice((1, 1), ((3, 1), (3, 1)), lambda _: 9)
+    way.deadline = time.monotonic() - 1
+    assert search(way, Demand(budget=8), HEIGHT) is None
+    assert (asked, way.proven) == ([], False)
+
+
 def test_there_is_no_way_where_even_the_top_is_not_good_enough() -> None:
     way, asked = lattice((1, 1), ((3, 1), (3, 1)), lambda _: 9)
-    assert search(way, Demand(k=10, budget=8)) is None
+    assert search(way, Demand(budget=8), HEIGHT) is None
     assert asked[-1] == (1, 1)
 
 
 def test_a_bottom_that_is_good_enough_is_not_left() -> None:
     way, asked = lattice((3,), ((9, 4, 2, 1),), lambda _: 0)
-    found = search(way, Demand(k=2, budget=0))
+    found = search(way, Demand(budget=0), HEIGHT)
     assert found is not None
     assert (found.levels, asked) == ((0,), [(0,)])
 
@@ -125,7 +157,7 @@ def test_every_step_raises_one_column_by_one_level(data: st.DataObject, heights:
     )
     good = data.draw(st.integers(0, sum(heights)))
     way, asked = lattice(tuple(heights), nodes, lambda levels: 0 if sum(levels) >= good else 100)
-    found = search(way, Demand(k=2, budget=10))
+    found = search(way, Demand(budget=10), HEIGHT)
     assert found is not None
     assert len(asked) == good + 1
     for below, above in pairwise(asked):
