@@ -13,8 +13,9 @@ from anondb.algorithms.lattice import Demand, Lattice, Levels
 class Algorithm:
     name: str
     title: str
-    search: Callable[[Lattice, Demand], Levels | None]
     needs_hierarchies: bool
+    search: Callable[[Lattice, Demand], Levels | None] | None = None  # of a lattice of levels
+    partitions: bool = False  # it cuts the records into classes instead
     heuristics: tuple[str, ...] = ()  # the first is the default
 
 
@@ -27,6 +28,12 @@ ALGORITHMS = {
             search=datafly.search,
             needs_hierarchies=True,
             heuristics=("distinct",),
+        ),
+        Algorithm(
+            "mondrian",
+            "multidimensional partitioning (LeFevre et al. 2006)",
+            needs_hierarchies=False,
+            partitions=True,
         ),
     )
 }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace as changed
 from math import inf, prod
 
+from anondb.algorithms.registry import ALGORITHMS
 from anondb.catalogue import SCHEMAS, Snapshot
 from anondb.errors import PolicyError, Problem, UsageError, did_you_mean
 from anondb.hierarchy import csvfile
-from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh, VghTable
+from anondb.hierarchy.model import ROOT, CsvVgh, Dates, Intervals, Mask, StoredVgh, Values, VghTable
 from anondb.plan.model import Plan
 from anondb.policy.check import written
 from anondb.policy.model import Column, Policy, Role
@@ -36,6 +38,11 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
             quasi.append(found)
     if problems:
         raise PolicyError(problems)
+    algorithm = ALGORITHMS[policy.method.algorithm]
+    if algorithm.partitions:  # ranges say more of numbers and dates than a hierarchy does
+        quasi = [
+            changed(q, hierarchy=Values(), height=1, root=ROOT) if q.column.is_ranged else q for q in quasi
+        ]
     columns = tuple(c for c in snapshot.source.columns if named[c.name].role is not Role.IDENTIFIER)
     kept = [column for column in columns if named[column.name].role is not Role.QUASI]
     return Plan(
@@ -45,7 +52,8 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
         columns=columns,
         quasi=tuple(quasi),
         files=files,
-        whole_rows=rows_repeat(kept, snapshot.source.rows),
+        # relaxed, the records of one combination are dealt to several classes, which takes their counts
+        whole_rows=not policy.method.strict or rows_repeat(kept, snapshot.source.rows),
     )
 
 
@@ -166,7 +174,7 @@ def _quasi(
         case Mask(side):
             return Quasi(number, source, column.hierarchy, height=1 if side == "all" else 0)
         case None:
-            return Problem(place, f'quasi-identifier "{column.name}" has no hierarchy')
+            return Quasi(number, source, Values(), height=1)
 
 
 def _place(policy: Policy, column: str) -> str:

@@ -20,6 +20,7 @@ _NOTES = {
     "longest": "the run measures the longest value",
     "node": "the search asks this of every node it looks at; the first is shown",
     "classes": "at the levels that the search has chosen; the lowest are shown",
+    "ranks": "the search goes on with all open partitions until no cut is allowable; one round is shown",
     "insert release": "columns that hold NULLs are compared as arrays, in which NULL equals NULL",
 }
 
@@ -50,6 +51,12 @@ class Rehearsal:
                 return (1,) * (len(statement.expressions) - 2) + (False, 0)
             case "node":
                 return (1, 0, 0)
+            case "open":  # the second round finds nothing to cut
+                return (_RECORDS if rest == "1" else 0, 1)
+            case "halves":
+                return (1, (1,))
+            case "whole":
+                return (True,)
         return (_RECORDS, 1, _RECORDS, _RECORDS, _RECORDS**2)
 
     def rows(

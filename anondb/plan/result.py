@@ -16,16 +16,19 @@ class Result:
     source: str
     target: str
     relation: Relation  # where the release stands
-    levels: Mapping[str, int]  # column → level
-    heights: Mapping[str, int]  # column → level of its root
+    quasi: tuple[str, ...]  # the columns that classes are told apart by
     records: int
     released: int
     suppressed: int
     classes: int
     k: int  # reached
-    checks: int  # lattice nodes that were checked
-    lattice: int  # lattice nodes in all
     seconds: Mapping[str, float]  # per stage
+    levels: Mapping[str, int] = field(default_factory=dict)  # column → level, where there are levels
+    heights: Mapping[str, int] = field(default_factory=dict)  # column → level of its root
+    checks: int | None = None  # lattice nodes that were checked, where there is a lattice
+    lattice: int | None = None  # lattice nodes in all
+    iterations: int | None = None  # partitions that were looked at, where records are partitioned
+    partitioned: tuple[str, ...] = ()  # the columns that were cut
     metrics: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
@@ -42,8 +45,13 @@ class Result:
             "suppressed": self.suppressed,
             "classes": self.classes,
             "k": self.k,
-            "checks": self.checks,
-            "lattice": self.lattice,
+            **self._search(),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "metrics": dict(self.metrics),
         }
+
+    def _search(self) -> dict[str, Any]:
+        """How the search went, in the terms of its kind."""
+        if self.iterations is None:
+            return {"checks": self.checks, "lattice": self.lattice}
+        return {"iterations": self.iterations, "partitioned": list(self.partitioned)}

@@ -6,8 +6,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
-from typing import Protocol
+from typing import Any, Protocol
 
+from anondb.algorithms.lattice import Lattice, Levels
+from anondb.algorithms.outcome import Classes
 from anondb.db.catalog import resolve_source, resolve_target, snapshot, target_text
 from anondb.db.connection import Connection, Door, one_snapshot
 from anondb.db.execute import Executor, Step
@@ -124,16 +126,14 @@ class _Run:
             source=str(self.policy.source),
             target=target_text(plan.target),
             relation=plan.target,
-            levels={q.name: level for q, level in zip(encoded.quasi, outcome.levels, strict=True)},
-            heights={q.name: q.height for q in encoded.quasi},
+            quasi=tuple(q.name for q in encoded.quasi),
             records=encoded.records,
             released=published.rows,
             suppressed=outcome.suppressed + encoded.with_null,
             classes=published.classes,
             k=published.smallest,
-            checks=lattice.checks,
-            lattice=lattice.size,
             seconds=self.seconds,
+            **_way_found(encoded, outcome, lattice),
             metrics={
                 "class_size_min": float(published.smallest),
                 "class_size_mean": published.rows / published.classes if published.classes else 0.0,
@@ -173,3 +173,17 @@ class _Run:
     def _observe(self, step: Step) -> None:
         self.history.step(step)
         self.listener.step(step)
+
+
+def _way_found(encoded: stages.Encoded, outcome: Levels | Classes, lattice: Lattice | None) -> dict[str, Any]:
+    """What the result says of the search: levels in a lattice, or cuts of columns."""
+    if isinstance(outcome, Classes):
+        cut = tuple(q.name for q in encoded.quasi if q.number in outcome.columns)
+        return {"iterations": outcome.iterations, "partitioned": cut}
+    assert lattice is not None
+    return {
+        "levels": {q.name: level for q, level in zip(encoded.quasi, outcome.levels, strict=True)},
+        "heights": {q.name: q.height for q in encoded.quasi},
+        "checks": lattice.checks,
+        "lattice": lattice.size,
+    }

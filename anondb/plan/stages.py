@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from anondb.algorithms.lattice import Demand, Lattice, Levels, NodeFigures
+from anondb.algorithms.outcome import Classes
 from anondb.algorithms.registry import ALGORITHMS
 from anondb.errors import UnsatisfiableError, UsageError
 from anondb.hierarchy.csvfile import split_sense
-from anondb.hierarchy.model import CsvVgh, Mask, StoredVgh
+from anondb.hierarchy.model import CsvVgh, Mask, StoredVgh, Values
+from anondb.plan import partitioning
 from anondb.plan.model import Options, Plan
 from anondb.plan.steps import Steps
 from anondb.plan.verify import Published
@@ -57,14 +59,19 @@ def encode(db: Steps, plan: Plan, names: Scratch, options: Options) -> Encoded:
     return Encoded(quasi, nodes, has_null, records, with_null)
 
 
-def search(db: Steps, plan: Plan, names: Scratch, encoded: Encoded) -> tuple[Levels, Lattice]:
-    """The algorithm decides; each node it asks about is one statement on the frequency set."""
+def search(
+    db: Steps, plan: Plan, names: Scratch, encoded: Encoded
+) -> tuple[Levels, Lattice] | tuple[Classes, None]:
+    """The algorithm decides; all that it asks is asked of the frequency set."""
     privacy = plan.policy.privacy
     if 0 < encoded.eligible < privacy.k:
         raise UnsatisfiableError(
             f"k = {privacy.k} is larger than the table: {encoded.eligible} records to release",
             hint="lower k, or take a larger table",
         )
+    algorithm = ALGORITHMS[plan.policy.method.algorithm]
+    if algorithm.search is None:
+        return partitioning.search(db, partitioning.of(plan, names, encoded.quasi)), None
 
     def ask(levels: tuple[int, ...]) -> NodeFigures:
         statement = frequency.node_figures(names, encoded.quasi, levels, privacy.k)
@@ -72,7 +79,7 @@ def search(db: Steps, plan: Plan, names: Scratch, encoded: Encoded) -> tuple[Lev
 
     lattice = Lattice(tuple(q.height for q in encoded.quasi), encoded.nodes, ask)
     demand = Demand(privacy.k, privacy.may_suppress(encoded.eligible), mask=privacy.suppress == "mask")
-    found = ALGORITHMS[plan.policy.method.algorithm].search(lattice, demand)
+    found = algorithm.search(lattice, demand)
     if found is None:
         raise UnsatisfiableError(
             f"no generalization reaches k = {privacy.k}",
@@ -81,8 +88,13 @@ def search(db: Steps, plan: Plan, names: Scratch, encoded: Encoded) -> tuple[Lev
     return found, lattice
 
 
-def write(db: Steps, plan: Plan, names: Scratch, encoded: Encoded, outcome: Levels, fresh: Relation) -> int:
+def write(
+    db: Steps, plan: Plan, names: Scratch, encoded: Encoded, outcome: Levels | Classes, fresh: Relation
+) -> int:
     """Writes the release under a new name; returns the rows written. Reads the source unless it was counted whole."""
+    if isinstance(outcome, Classes):
+        p = partitioning.of(plan, names, encoded.quasi)
+        return partitioning.write(db, p, plan, encoded.has_null, fresh)
     chosen = list(map(Chosen, encoded.quasi, outcome.levels, encoded.has_null))
     privacy = plan.policy.privacy
     db.run("classes", publish.classes(names, chosen, privacy.k, mask=privacy.suppress == "mask"))
@@ -143,6 +155,11 @@ def _dictionary(db: Steps, names: Scratch, quasi: Quasi, options: Options) -> tu
 
 
 def _refuse_values(db: Steps, names: Scratch, quasi: Quasi, options: Options) -> None:
+    if isinstance(quasi.hierarchy, Values):
+        raise UsageError(
+            f'column "{quasi.name}" has values that are not finite, and no range could hold them',
+            hint="make them NULL in a view of the source",
+        )
     values, records = db.one(f"outside {quasi.number}", encoding.outside(names, quasi))
     message = (
         f'column "{quasi.name}": {values} distinct value{"s" * (values != 1)} in {records} '

@@ -19,6 +19,7 @@ from anondb.policy.check import (
     Table,
     choice,
     read_count,
+    read_flag,
     read_hierarchy,
     read_name,
     read_share,
@@ -83,6 +84,8 @@ def _read_method(spot: Spot, value: object) -> Table:
         said.setdefault("heuristic", algorithm.heuristics[0])
     elif algorithm and "heuristic" in said:
         spot.at("heuristic").report(f"{algorithm.name} has no heuristics", "leave the key out")
+    if algorithm and not algorithm.partitions and "strict" in said:
+        spot.at("strict").report(f"{algorithm.name} does not partition the records", "leave the key out")
     return said
 
 
@@ -126,6 +129,7 @@ PRIVACY: Mapping[str, Key] = {
 METHOD: Mapping[str, Key] = {
     "algorithm": Key(choice(ALGORITHMS), 'add algorithm = "datafly"'),
     "heuristic": Key(read_text),
+    "strict": Key(read_flag),
 }
 TOP: Mapping[str, Key] = {
     "source": Key(read_name, 'add source = "schema.table" above the first [table]: what to anonymize'),

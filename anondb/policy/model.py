@@ -55,6 +55,7 @@ class Privacy:
 class Method:
     algorithm: str
     heuristic: str | None = None
+    strict: bool = True  # records of one value are never parted
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh
+from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh, Values
 from anondb.sqlgen.build import (
     call,
     cast,
@@ -25,7 +25,7 @@ from anondb.sqlgen.build import (
     string,
     table,
 )
-from anondb.sqlgen.shape import Quasi, Relation, Scratch, SourceColumn
+from anondb.sqlgen.shape import NUMERIC_TYPES, Quasi, Relation, Scratch, SourceColumn
 
 
 def grouping_value(column: SourceColumn, of: str) -> exp.Expr:
@@ -38,6 +38,11 @@ def grouping_value(column: SourceColumn, of: str) -> exp.Expr:
     if column.is_text:
         return collate_c(value)
     return value if column.equal_as_text else as_text(value)
+
+
+def counted_value(column: SourceColumn, of: str) -> exp.Expr:
+    """What whole rows are counted by: the value, or where equal ones may differ in their form, its text."""
+    return grouping_value(column, of) if column.equals_are_copies else as_text(col(column.name, of))
 
 
 def as_text(value: exp.Expr) -> exp.Expr:
@@ -54,7 +59,7 @@ def raw_frequencies(
     """
     values = [exp.alias_(grouping_value(q.column, "s"), f"v{q.number}", quoted=True) for q in quasi]
     values += [
-        exp.alias_(grouping_value(column, "s"), f"c{position}", quoted=True)
+        exp.alias_(counted_value(column, "s"), f"c{position}", quoted=True)
         for position, column in enumerate(kept, 1)
     ]
     query = (
@@ -272,6 +277,8 @@ def _labels(quasi: Quasi, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
             return moment, [raw.copy()] + [
                 call("anondb.date_label", moment.copy(), string(unit)) for unit in units
             ]
+        case Values():
+            return _in_order(quasi, raw)
         case Mask("all"):
             return null(), [raw.copy()]
         case Mask(side):
@@ -280,3 +287,21 @@ def _labels(quasi: Quasi, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
                 for stars in range(1, quasi.height)
             ]
     raise AssertionError(quasi.hierarchy)
+
+
+def _in_order(quasi: Quasi, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
+    """The order of values without a hierarchy, and their label; what is not finite has none."""
+    if not quasi.is_ranged:
+        return null(), [raw.copy()]
+    point = measured(quasi, raw)
+    finite = (
+        exp.LT(this=exp.Abs(this=point.copy()), expression=cast(string("infinity"), "numeric"))
+        if quasi.column.base in NUMERIC_TYPES
+        else call("isfinite", point.copy())
+    )
+    return point, [exp.Case().when(finite, raw.copy())]
+
+
+def measured(quasi: Quasi, raw: exp.Expr) -> exp.Expr:
+    """The text of a number or a date as what it measures."""
+    return cast(raw.copy(), "numeric" if quasi.column.base in NUMERIC_TYPES else "timestamp")

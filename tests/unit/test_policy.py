@@ -185,8 +185,8 @@ def test_the_allowed_suppression_is_counted_exactly() -> None:
         ("0.02", "0.02\nnulls = 2020-01-01", " [privacy]", "nulls must be one of", "value, suppress"),
         ("suppression", "supression", " [privacy]", 'unknown key "supression"', '"suppression"?'),
         ("k = 5", "k = 5\nl_diversity = { l = 3 }", " [privacy]", 'unknown key "l_diversity"', "nulls"),
-        ('"datafly"', '"datafli"', " [method]", 'datafly, not "datafli"', '"datafly"?'),
-        ('"datafly"', '"swap"', " [method]", 'datafly, not "swap"', "choose from datafly"),
+        ('"datafly"', '"datafli"', " [method]", 'not "datafli"', '"datafly"?'),
+        ('"datafly"', '"swap"', " [method]", 'not "swap"', "choose from datafly"),
         ('algorithm = "datafly"', "", " [method]", "algorithm is missing", "datafly"),
         (
             '"datafly"',
