@@ -235,7 +235,7 @@ class Release:
 
     def class_sizes(self) -> pandas.Series[int]:
         """The sizes of the release's classes, counted from its rows now."""
-        return frames.class_sizes(self._database.connection, self.result.relation, list(self.result.levels))
+        return frames.class_sizes(self._database.connection, self.result.relation, list(self.result.quasi))
 
     def __repr__(self) -> str:
         result = self.result

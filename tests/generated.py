@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
-from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh
-from anondb.sqlgen import audit, costs, encode, frequency, models, node, publish
-from anondb.sqlgen.build import Node
+from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh, Values
+from anondb.sqlgen import (
+    audit,
+    classes,
+    costs,
+    cuts,
+    encode,
+    frequency,
+    halves,
+    models,
+    node,
+    partition,
+    publish,
+)
+from anondb.sqlgen.build import Node, call
 from anondb.sqlgen.frequency import Counted
 from anondb.sqlgen.models import Closeness, Diversity, Models
 from anondb.sqlgen.node import Costs
+from anondb.sqlgen.partition import Condition, Partitioning
 from anondb.sqlgen.publish import Chosen
 from anondb.sqlgen.shape import Quasi, Relation, Scratch, Sensitive, SourceColumn
 
@@ -72,6 +86,12 @@ def statements(name: str) -> Iterator[Node]:
         yield audit.other_classes(names, fresh, chosen)
         yield publish.insert_records(names, source, fresh, columns, chosen)
         yield publish.insert_rows(names, fresh, [*columns[:-1], copied], chosen)
+    bare = [replace(q, hierarchy=Values(), height=1) for q in quasi[:3]]
+    condition = Condition("s1", lambda value, n: call("bool_and", n.eq(value)))
+    for strict in (True, False):
+        p = Partitioning(names, [*bare, *quasi[3:]], 5, strict, [condition])
+        yield from partitioning(p, condition)
+        yield classes.insert_rows(p, fresh, columns, [other])
     yield publish.create_release(fresh, columns, quasi)
     yield publish.class_figures(fresh, [q.name for q in quasi])
     yield publish.comment(fresh, name)
@@ -121,3 +141,27 @@ def _searched(name: str, names: Scratch, quasi: tuple[Quasi, ...]) -> Iterator[N
     for close in judged.closeness:
         yield audit.coded_release(names, fresh, released, close, 4)
         yield audit.closeness(names, released, close)
+
+
+def partitioning(p: Partitioning, condition: Condition) -> Iterator[Node]:
+    """Every statement of a search that partitions."""
+    for q in p.quasi:
+        yield encode.dictionary(p.names, q)
+    yield partition.places(p)
+    yield partition.index_places(p)
+    yield from partition.tables(p)
+    yield partition.whole(p)
+    yield partition.whole_holds(p, condition)
+    yield partition.empty_round(p)
+    yield cuts.ranks(p)
+    yield cuts.rank_figures(p)
+    for rank in (1, 2):
+        yield cuts.cut(p, rank)
+    yield halves.refuse(p, condition)
+    yield halves.figures(p)
+    yield halves.close_uncut(p)
+    yield halves.close_small(p)
+    yield halves.large(p)
+    yield halves.close_all(p)
+    yield classes.classes(p)
+    yield classes.combinations(p)

@@ -29,8 +29,9 @@ def _search_of(name: str) -> Search:
 class Algorithm:
     name: str
     title: str
-    search: Search
     needs_hierarchies: bool
+    search: Search | None = None  # of a lattice of levels
+    partitions: bool = False  # it cuts the records into classes instead
     heuristics: tuple[str, ...] = ()  # the first is the default
     objectives: tuple[str, ...] = ()  # the first is the default
 
@@ -62,6 +63,12 @@ ALGORITHMS = {
             search=_search_of("optimal"),
             needs_hierarchies=True,
             objectives=_by_preference("loss"),
+        ),
+        Algorithm(
+            "mondrian",
+            "multidimensional partitioning (LeFevre et al. 2006)",
+            needs_hierarchies=False,
+            partitions=True,
         ),
     )
 }

@@ -110,17 +110,20 @@ def print_result(result: Result) -> None:
         out.print(f"Every released record looks like at least {others:,} other{'s' * (others != 1)}.")
     share = result.suppressed / result.records if result.records else 0.0
     out.print(f"{result.suppressed:,} of {result.records:,} records ({share:.2%}) are suppressed.\n")
-    levels = table("column", ">level", ">of")
-    for column, level in result.levels.items():
-        levels.add_row(escape(column), str(level), str(result.heights[column]))
-    out.print(levels)
+    if result.levels:
+        levels = table("column", ">level", ">of")
+        for column, level in result.levels.items():
+            levels.add_row(escape(column), str(level), str(result.heights[column]))
+        out.print(levels)
+    else:
+        cut = ", ".join(map(escape, result.partitioned))
+        out.print(f"Classes differ in: {cut}." if cut else "All records are in one class.")
     sizes = result.metrics
     out.print(
         f"\nclass sizes: {sizes['class_size_min']:.0f} smallest, {sizes['class_size_mean']:.1f} mean, "
         f"{sizes['class_size_max']:.0f} largest"
     )
-    checked = f"run {result.run}: {result.algorithm} checked {result.checks} of {result.lattice:,} nodes"
-    out.print(f"{checked}, {result.rollups} roll-ups" if result.rollups else checked)
+    out.print(_way(result))
     if result.objective and result.score is not None:
         proven = "" if result.proven else "; a better node may exist"
         out.print(f"{result.objective}: {result.score:.6g}{proven}")
@@ -128,3 +131,11 @@ def print_result(result: Result) -> None:
     timing = table("stage", *(f">{stage}" for stage in result.seconds))
     timing.add_row("seconds", *(f"{seconds:.2f}" for seconds in result.seconds.values()))
     out.print(timing)
+
+
+def _way(result: Result) -> str:
+    """How the search went, in the terms of its kind."""
+    if result.iterations is not None:
+        return f"run {result.run}: {result.algorithm} looked at {result.iterations:,} partitions"
+    rolled = f", {result.rollups} roll-ups" if result.rollups else ""
+    return f"run {result.run}: {result.algorithm} checked {result.checks} of {result.lattice:,} nodes{rolled}"

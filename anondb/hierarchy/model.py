@@ -55,6 +55,11 @@ Hierarchy = StoredVgh | CsvVgh | Intervals | Dates | Mask
 
 
 @dataclass(frozen=True)
+class Values:
+    """No hierarchy: the values themselves in their order, numbers and dates by size, all others by their bytes."""
+
+
+@dataclass(frozen=True)
 class VghTable:
     """A whole hierarchy as rows of labels: `rows[i][0]` is a leaf, `rows[i][height]` the root, all of one length."""
 

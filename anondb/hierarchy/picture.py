@@ -59,8 +59,19 @@ def dot(name: str, table: VghTable, losses: Losses, *, max_leaves: int | None = 
     return "\n".join([*lines, "}\n"])
 
 
-def svg(name: str, caption: str, table: VghTable, losses: Losses, *, max_leaves: int | None = None) -> str:
-    """The hierarchy as SVG, the root at the left, readable on light and on dark pages."""
+def svg(
+    name: str,
+    caption: str,
+    table: VghTable,
+    losses: Losses,
+    *,
+    max_leaves: int | None = None,
+    embedded: bool = False,
+) -> str:
+    """The hierarchy as SVG, the root at the left, readable on light and on dark pages.
+
+    An `embedded` one has no style and no background of its own, because a style inside a page is the whole page's.
+    """
     places = _places(table, max_leaves)
     scored = any(losses.get(place.node) is not None for place in places)
     lefts, widths = _columns(places, scored)
@@ -80,8 +91,9 @@ def svg(name: str, caption: str, table: VghTable, losses: Losses, *, max_leaves:
         role="img",
     )
     _add(page, "title", text=f"{tree.text(name)}: {caption}" if caption else tree.text(name))
-    _add(page, "style", text=_STYLE)
-    _add(page, "rect", {"class": "page", "width": "100%", "height": "100%"})
+    if not embedded:
+        _add(page, "style", text=_STYLE)
+        _add(page, "rect", {"class": "page", "width": "100%", "height": "100%"})
     heading = _add(page, "text", {"class": "caption", "x": str(_MARGIN), "y": str(_MARGIN + 12)})
     _add(heading, "tspan", {"style": "font-weight: bold"}, tree.text(name))
     _add(heading, "tspan", {"dx": "10"}, caption)

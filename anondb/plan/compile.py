@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace as replace_
+from dataclasses import replace as changed
 from math import inf, prod
 from typing import Any
 
+from anondb.algorithms.registry import ALGORITHMS, Algorithm
 from anondb.catalogue import SCHEMAS, Snapshot
 from anondb.errors import PolicyError, Problem, UsageError, did_you_mean
 from anondb.hierarchy import csvfile
-from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh, VghTable
+from anondb.hierarchy.model import ROOT, CsvVgh, Dates, Intervals, Mask, StoredVgh, Values, VghTable
 from anondb.plan.model import Plan
 from anondb.policy.check import written
 from anondb.policy.model import Column, Policy, Role
@@ -56,12 +57,20 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
                 sensitive.append(Sensitive(len(sensitive) + 1, there[column.name], **found))
     if problems:
         raise PolicyError(problems)
+    algorithm = ALGORITHMS[policy.method.algorithm]
+    if algorithm.partitions:  # ranges say more of numbers and dates than a hierarchy does
+        quasi = [
+            changed(q, hierarchy=Values(), height=1, root=ROOT) if q.column.is_ranged else q for q in quasi
+        ]
     columns = tuple(c for c in snapshot.source.columns if named[c.name].role is not Role.IDENTIFIER)
     kept = [column for column in columns if named[column.name].role is not Role.QUASI]
     unit = there[policy.privacy.unit] if policy.privacy.unit is not None else None
     if unit is not None and unit.unique:
         unit = None  # every record is another person's, so that there is nothing to count
-    whole_rows = unit is None and rows_repeat(kept, snapshot.source.rows)
+    if unit is not None and algorithm.partitions:
+        raise PolicyError([_no_persons(policy, algorithm)])
+    # relaxed, the records of one combination are dealt to several classes, which takes their counts
+    whole_rows = unit is None and (not policy.method.strict or rows_repeat(kept, snapshot.source.rows))
     counted = kept if whole_rows else [s.column for s in sensitive]
     return Plan(
         policy=policy,
@@ -69,7 +78,7 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
         target=snapshot.target.relation,
         columns=columns,
         quasi=tuple(quasi),
-        sensitive=tuple(replace_(s, position=counted.index(s.column) + 1) for s in sensitive),
+        sensitive=tuple(changed(s, position=counted.index(s.column) + 1) for s in sensitive),
         unit=unit,
         files=files,
         whole_rows=whole_rows,
@@ -81,6 +90,14 @@ def _judged(policy: Policy) -> list[Column]:
     privacy = policy.privacy
     looked_at = {m.column for m in privacy.l_diversity} | {m.column for m in privacy.t_closeness}
     return [column for column in policy.columns if column.name in looked_at]
+
+
+def _no_persons(policy: Policy, algorithm: Algorithm) -> Problem:
+    return Problem(
+        f"{policy.place} [privacy]",
+        f'{algorithm.name} counts records, and a person may have several: "{policy.privacy.unit}" is not unique',
+        "leave unit out, or choose another algorithm",
+    )
 
 
 def _levels(policy: Policy, column: Column, found: Table) -> Iterable[Problem]:
@@ -214,7 +231,7 @@ def _coded(
         case None if column.role is Role.SENSITIVE:
             return {"hierarchy": None, "height": 1}
         case None:
-            return Problem(place, f'quasi-identifier "{column.name}" has no hierarchy')
+            return {"hierarchy": Values(), "height": 1}
 
 
 def _place(policy: Policy, column: str) -> str:

@@ -76,6 +76,11 @@ def explore(
     observe: Callable[[Step], None] = lambda step: None,
 ) -> OpenLattice:
     """Searches as a run would, and tells what it knows of each node; `full` checks every one."""
+    if ALGORITHMS[policy.method.algorithm].partitions:
+        raise UsageError(
+            f"{policy.method.algorithm} cuts the records into classes, and has no lattice",
+            hint="change the algorithm to datafly, incognito or optimal",
+        )
     with door.open() as connection:
         require_current(connection)
         with one_snapshot(connection, "exploring the lattice", undo=True):
@@ -95,7 +100,9 @@ def _opened(policy: Policy, search: Search, heights: Mapping[str, int], *, full:
             f"the lattice has {lattice.size:,} nodes, too many to list",
             hint="set max_level or min_level of some columns; run finds the best node all the same",
         )
-    best = ALGORITHMS[method.algorithm].search(lattice, search.demand, search.objective, method.heuristic)
+    look = ALGORITHMS[method.algorithm].search
+    assert look is not None
+    best = look(lattice, search.demand, search.objective, method.heuristic)
     checks, proven = lattice.checks, lattice.proven
     if full:
         for number in range(lattice.size):

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from anondb.algorithms.lattice import Levels
+from anondb.algorithms.outcome import Classes
+from anondb.algorithms.registry import ALGORITHMS
 from anondb.hierarchy.model import Mask
 from anondb.plan import search, stages
 from anondb.plan.model import Options, Plan
 from anondb.plan.verify import measure
 from anondb.sqlgen.build import Node
+from anondb.sqlgen.models import Models
 from anondb.sqlgen.render import render
-from anondb.sqlgen.shape import Coded
+from anondb.sqlgen.shape import Coded, Scratch
 
 _RECORDS = 10**9  # so many that any suppression above 0 is of some of them
 _MASK_LENGTH = 5
@@ -26,6 +29,7 @@ _NOTES = {
     "mask of node": "where records would be masked",
     stages.DISTANT: "until there are none",
     "classes": "at the levels that the search has chosen; the lowest are shown",
+    "ranks": "the search goes on with all open partitions until no cut is allowable; one round is shown",
     "insert release": "columns that hold NULLs are compared as arrays, in which NULL equals NULL",
 }
 
@@ -62,6 +66,12 @@ class Rehearsal:
                 return (True,)
             case "costs":
                 return (1, 0.0, 0.0)
+            case "open":  # the second round finds nothing to cut
+                return (_RECORDS if rest == "1" else 0, 1)
+            case "halves":
+                return (1, (1,))
+            case "whole":
+                return (True,)
             case _ if name == "count persons":
                 return (_RECORDS,)
         return (_RECORDS, 1, _RECORDS, _RECORDS, _RECORDS**2)
@@ -86,10 +96,7 @@ def script(plan: Plan) -> str:
     rehearsal.stage = "encode"
     encoded = stages.encode(rehearsal, plan, names, Options(allow_empty=True))
     rehearsal.stage = "search"
-    set_up = search.prepare(rehearsal, plan, names, encoded, Options())
-    lowest = set_up.lattice.grid.lowest
-    set_up.lattice.check(lowest)
-    outcome, models = Levels(lowest, 0), set_up.asking.models
+    models, outcome = _search(rehearsal, plan, names, encoded)
     rehearsal.stage = "publish"
     stages.write(rehearsal, plan, names, encoded, models, outcome, fresh)
     rehearsal.stage = "verify"
@@ -97,6 +104,19 @@ def script(plan: Plan) -> str:
     rehearsal.stage = "swap"
     stages.swap(rehearsal, plan, fresh, run=0)
     return "\n".join(_lines(rehearsal.statements))
+
+
+def _search(
+    rehearsal: Rehearsal, plan: Plan, names: Scratch, encoded: stages.Encoded
+) -> tuple[Models, Levels | Classes]:
+    """A search that partitions needs no more than a round; one of a lattice, no more than a node."""
+    if ALGORITHMS[plan.policy.method.algorithm].partitions:
+        found = search.search(rehearsal, plan, names, encoded, Options())
+        return found.models, found.outcome
+    set_up = search.prepare(rehearsal, plan, names, encoded, Options())
+    lowest = set_up.lattice.grid.lowest
+    set_up.lattice.check(lowest)
+    return set_up.asking.models, Levels(lowest, 0)
 
 
 def _lines(statements: Iterable[tuple[str, str, str]]) -> Iterator[str]:

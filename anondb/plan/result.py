@@ -16,20 +16,23 @@ class Result:
     source: str
     target: str
     relation: Relation  # where the release stands
-    levels: Mapping[str, int]  # column → level
-    heights: Mapping[str, int]  # column → level of its root
+    quasi: tuple[str, ...]  # the columns that classes are told apart by
     records: int
     released: int
     suppressed: int
     classes: int
     k: int  # reached
-    checks: int  # lattice nodes that were checked
-    rollups: int  # frequency sets that were kept at higher levels, to answer from
-    lattice: int  # lattice nodes in all
-    proven: bool  # no other node is better, by the policy's objective
-    objective: str | None  # of algorithms that have one
-    score: float | None  # what the objective makes of the chosen node
     seconds: Mapping[str, float]  # per stage
+    levels: Mapping[str, int] = field(default_factory=dict)  # column → level, where there are levels
+    heights: Mapping[str, int] = field(default_factory=dict)  # column → level of its root
+    checks: int | None = None  # lattice nodes that were checked, where there is a lattice
+    rollups: int = 0  # frequency sets that were kept at higher levels, to answer from
+    lattice: int | None = None  # lattice nodes in all
+    proven: bool = False  # no other node is better, by the policy's objective
+    objective: str | None = None  # of algorithms that have one
+    score: float | None = None  # what the objective makes of the chosen node
+    iterations: int | None = None  # partitions that were looked at, where records are partitioned
+    partitioned: tuple[str, ...] = ()  # the columns that were cut
     metrics: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
@@ -46,14 +49,16 @@ class Result:
             "suppressed": self.suppressed,
             "classes": self.classes,
             "k": self.k,
-            "checks": self.checks,
-            "rollups": self.rollups,
-            "lattice": self.lattice,
-            **(
-                {"objective": self.objective, "score": self.score, "proven": self.proven}
-                if self.objective
-                else {}
-            ),
+            **self._search(),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "metrics": dict(self.metrics),
         }
+
+    def _search(self) -> dict[str, Any]:
+        """How the search went, in the terms of its kind."""
+        if self.iterations is not None:
+            return {"iterations": self.iterations, "partitioned": list(self.partitioned)}
+        found = {"checks": self.checks, "rollups": self.rollups, "lattice": self.lattice}
+        if self.objective is None:
+            return found
+        return found | {"objective": self.objective, "score": self.score, "proven": self.proven}

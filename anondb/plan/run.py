@@ -93,9 +93,8 @@ class _Run:
                 encoded = stages.encode(self.db, plan, names, self.options)
             with self._stage("search"):
                 searching.refuse_impossible(plan, encoded)
-                search = searching.prepare(self.db, plan, names, encoded, self.options)
-                outcome = searching.find(plan, search, self.options)
-            models = search.asking.models
+                found = searching.search(self.db, plan, names, encoded, self.options)
+            models, outcome = found.models, found.outcome
             with self._stage("publish"):
                 fresh = plan.fresh(self.run)
                 written = stages.write(self.db, plan, names, encoded, models, outcome, fresh)
@@ -110,27 +109,20 @@ class _Run:
                     )
             with self._stage("swap"):
                 stages.swap(self.db, plan, fresh, self.run)
-        lattice, figures = search.lattice, search.lattice.check(outcome.levels)
         return Result(
             run=self.run,
             algorithm=self.policy.method.algorithm,
             source=str(self.policy.source),
             target=target_text(plan.target),
             relation=plan.target,
-            levels={q.name: level for q, level in zip(encoded.quasi, outcome.levels, strict=True)},
-            heights={q.name: q.height for q in encoded.quasi},
+            quasi=tuple(q.name for q in encoded.quasi),
             records=encoded.records,
             released=published.rows,
             suppressed=outcome.suppressed + encoded.with_null,
             classes=published.classes,
             k=published.smallest if published.persons is None else published.persons,
-            checks=lattice.checks,
-            rollups=search.asking.rollups.made,
-            lattice=lattice.size,
-            proven=lattice.proven and self.options.levels is None,
-            objective=self.policy.method.objective,
-            score=search.objective.score(outcome.levels, figures) if self.policy.method.objective else None,
             seconds=self.seconds,
+            **found.facts,
             metrics={
                 "class_size_min": float(published.smallest),
                 "class_size_mean": published.rows / published.classes if published.classes else 0.0,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from anondb.algorithms import objective as objectives
 from anondb.algorithms.grid import Grid
 from anondb.algorithms.lattice import Demand, Lattice, Levels
 from anondb.algorithms.objective import Objective
+from anondb.algorithms.outcome import Classes
 from anondb.algorithms.registry import ALGORITHMS
 from anondb.errors import UnsatisfiableError, UsageError
+from anondb.plan import partitioning
 from anondb.plan.asking import Asking
 from anondb.plan.model import Options, Plan
 from anondb.plan.stages import Encoded
@@ -32,6 +36,47 @@ class Search:
     demand: Demand
     objective: Objective
     asking: Asking
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search has come to, and what the result says of the way there."""
+
+    outcome: Levels | Classes
+    models: Models
+    facts: Mapping[str, Any]
+
+
+def search(db: Steps, plan: Plan, names: Scratch, encoded: Encoded, options: Options) -> Found:
+    """The outcome of the policy's algorithm: levels in a lattice, or classes of partitioned records."""
+    algorithm = ALGORITHMS[plan.policy.method.algorithm]
+    if not algorithm.partitions:
+        return _levelled(plan, encoded, prepare(db, plan, names, encoded, options), options)
+    if options.levels is not None:
+        raise UsageError(
+            f"{algorithm.name} has no levels", hint="leave --levels out, or change the algorithm"
+        )
+    judged = judged_models(plan, encoded)
+    _reference(db, names, encoded, judged)
+    outcome = partitioning.search(db, partitioning.of(plan, names, judged, encoded.null_code))
+    cut = tuple(q.name for q in encoded.quasi if q.number in outcome.columns)
+    return Found(outcome, judged, {"iterations": outcome.iterations, "partitioned": cut})
+
+
+def _levelled(plan: Plan, encoded: Encoded, search: Search, options: Options) -> Found:
+    outcome, lattice = find(plan, search, options), search.lattice
+    figures, objective = lattice.check(outcome.levels), plan.policy.method.objective
+    facts = {
+        "levels": {q.name: level for q, level in zip(encoded.quasi, outcome.levels, strict=True)},
+        "heights": {q.name: q.height for q in encoded.quasi},
+        "checks": lattice.checks,
+        "rollups": search.asking.rollups.made,
+        "lattice": lattice.size,
+        "proven": lattice.proven and options.levels is None,
+        "objective": objective,
+        "score": search.objective.score(outcome.levels, figures) if objective else None,
+    }
+    return Found(outcome, search.asking.models, facts)
 
 
 def prepare(db: Steps, plan: Plan, names: Scratch, encoded: Encoded, options: Options) -> Search:
@@ -59,7 +104,9 @@ def find(plan: Plan, search: Search, options: Options) -> Levels:
     if options.levels is not None:
         return _chosen(plan, search, options.levels)
     method = plan.policy.method
-    found = ALGORITHMS[method.algorithm].search(lattice, demand, search.objective, method.heuristic)
+    look = ALGORITHMS[method.algorithm].search
+    assert look is not None
+    found = look(lattice, demand, search.objective, method.heuristic)
     if found is None and not lattice.proven:
         raise UnsatisfiableError(
             "no release was found in the time that was given", hint="raise --time-limit, or leave it out"

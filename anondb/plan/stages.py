@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from anondb.algorithms.lattice import Levels
+from anondb.algorithms.outcome import Classes
 from anondb.errors import UsageError
 from anondb.hierarchy.csvfile import split_sense
-from anondb.hierarchy.model import CsvVgh, Mask, StoredVgh
+from anondb.hierarchy.model import CsvVgh, Mask, StoredVgh, Values
+from anondb.plan import partitioning
 from anondb.plan.model import Options, Plan
 from anondb.plan.steps import Steps
 from anondb.sqlgen import encode as encoding
@@ -53,7 +55,10 @@ class Encoded:
 
 def encode(db: Steps, plan: Plan, names: Scratch, options: Options) -> Encoded:
     """One pass over the source; the search reads the frequency set."""
-    db.run("frequencies", encoding.raw_frequencies(names, plan.source, plan.quasi, plan.counted, plan.unit))
+    first_pass = encoding.raw_frequencies(
+        names, plan.source, plan.quasi, plan.counted, plan.unit, whole_rows=plan.whole_rows
+    )
+    db.run("frequencies", first_pass)
     records, with_null = db.one("records", encoding.records(names, plan.quasi))
     if records == 0 and not options.allow_empty:
         raise UsageError(
@@ -91,10 +96,14 @@ def write(
     names: Scratch,
     encoded: Encoded,
     models: Models,
-    outcome: Levels,
+    outcome: Levels | Classes,
     fresh: Relation,
 ) -> int:
     """Writes the release under a new name; returns the rows written. Reads the source unless it was counted whole."""
+    if isinstance(outcome, Classes):
+        return partitioning.write(
+            db, partitioning.of(plan, names, models, encoded.null_code), plan, encoded.has_null, fresh
+        )
     chosen = chosen_levels(encoded, outcome)
     mask = plan.policy.privacy.suppress == "mask"
     db.run("classes", publish.classes(names, chosen, models, mask=mask))
@@ -168,6 +177,11 @@ def _dictionary(db: Steps, names: Scratch, coded: Coded, options: Options) -> tu
 
 
 def _refuse_values(db: Steps, names: Scratch, coded: Coded, options: Options) -> None:
+    if isinstance(coded.hierarchy, Values):
+        raise UsageError(
+            f'column "{coded.name}" has values that are not finite, and no range could hold them',
+            hint="make them NULL in a view of the source",
+        )
     values, records = db.one(f"outside {coded.code}", encoding.outside(names, coded))
     message = (
         f'column "{coded.name}": {values} distinct value{"s" * (values != 1)} in {records} '

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from anondb.algorithms.lattice import Levels
+from anondb.algorithms.outcome import Classes
 from anondb.errors import VerificationError
 from anondb.plan.model import Plan
 from anondb.plan.stages import Encoded, chosen_levels
@@ -43,7 +44,13 @@ class Published:
 
 
 def measure(
-    db: Steps, plan: Plan, names: Scratch, encoded: Encoded, models: Models, outcome: Levels, fresh: Relation
+    db: Steps,
+    plan: Plan,
+    names: Scratch,
+    encoded: Encoded,
+    models: Models,
+    outcome: Levels | Classes,
+    fresh: Relation,
 ) -> Published:
     """The release's own figures, counted from its rows."""
     quasi = [q.name for q in encoded.quasi]
@@ -60,7 +67,7 @@ def measure(
         db.run("forget coded release", frequency.drop(names.audit))
     rows, classes, smallest, largest, squares = figures
     published = Published(rows, classes, smallest, largest, squares, tuple(diversity), tuple(closeness))
-    if plan.unit is None:
+    if plan.unit is None or isinstance(outcome, Classes):
         return published
     # the release need not say who is in it; so its classes are compared with those that were counted
     chosen = chosen_levels(encoded, outcome)

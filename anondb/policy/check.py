@@ -163,6 +163,13 @@ def choice(options: Collection[str]) -> Reader:
     return read
 
 
+def read_flag(spot: Spot, value: object) -> bool:
+    if not isinstance(value, bool):
+        message = f"{spot.key} must be true or false, not {shown(value)}"
+        raise UsageError(message, hint=f"write {spot.path[-1]} = true")
+    return value
+
+
 def read_name(spot: Spot, value: object) -> Name:
     text = read_text(spot, value)
     try:

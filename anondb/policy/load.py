@@ -20,6 +20,7 @@ from anondb.policy.check import (
     Table,
     choice,
     read_count,
+    read_flag,
     read_level,
     read_name,
     read_number,
@@ -111,6 +112,8 @@ def _read_method(spot: Spot, value: object) -> Table:
     elif algorithm:
         for key in said.keys() & {"objective", "weights"}:
             _refuse_objective(spot.at(key), algorithm)
+    if algorithm and not algorithm.partitions and "strict" in said:
+        spot.at("strict").report(f"{algorithm.name} does not partition the records", "leave the key out")
     return said
 
 
@@ -188,6 +191,7 @@ METHOD: Mapping[str, Key] = {
     "heuristic": Key(read_text),
     "objective": Key(read_text),
     "weights": Key(_read_weights),
+    "strict": Key(read_flag),
 }
 TOP: Mapping[str, Key] = {
     "source": Key(read_name, 'add source = "schema.table" above the first [table]: what to anonymize'),

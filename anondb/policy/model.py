@@ -82,6 +82,7 @@ class Method:
     heuristic: str | None = None
     objective: str | None = None
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
+    strict: bool = True  # mondrian: records of one value are never parted
 
     def weight(self, column: str) -> float:
         return self.weights.get(column, 1.0)

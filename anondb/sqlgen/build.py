@@ -85,6 +85,11 @@ def number(value: object) -> exp.Expr:
     )
 
 
+def parameter(position: int) -> exp.Parameter:
+    """A value that is sent beside the statement: $1 …"""
+    return exp.Parameter(this=exp.Literal.number(position))
+
+
 def string(value: str) -> exp.Literal:
     return exp.Literal.string(value)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh
+from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh, Values
 from anondb.sqlgen.build import (
     call,
     cast,
@@ -40,6 +40,11 @@ def grouping_value(column: SourceColumn, of: str) -> exp.Expr:
     return value if column.equal_as_text else as_text(value)
 
 
+def counted_value(column: SourceColumn, of: str) -> exp.Expr:
+    """What whole rows are counted by: the value, or where equal ones may differ in their form, its text."""
+    return grouping_value(column, of) if column.equals_are_copies else as_text(col(column.name, of))
+
+
 def as_text(value: exp.Expr) -> exp.Expr:
     """A text that compares by its bytes; the explicit collation wins over any that the other side has."""
     return collate_c(cast(value, "text"))
@@ -51,18 +56,20 @@ def raw_frequencies(
     quasi: Sequence[Quasi],
     counted: Sequence[SourceColumn] = (),
     unit: SourceColumn | None = None,
+    *,
+    whole_rows: bool = False,
 ) -> exp.Create:
     """The first pass over the source: every combination of values, and how often it occurs.
 
-    Where all kept columns are `counted` too it is the only pass: whole rows with their counts are all
-    that is to be known. With a `unit`, the combinations of each person are counted apart.
+    Of `whole_rows` all kept columns are counted too, and it is the only pass: rows with their counts are
+    all that is to be known. With a `unit`, the combinations of each person are counted apart.
     """
-    columns = {q.raw: q.column for q in quasi}
-    columns |= {f"c{position}": column for position, column in enumerate(counted, 1)}
-    columns |= {"u": unit} if unit else {}
-    values = [exp.alias_(grouping_value(column, "s"), name, quoted=True) for name, column in columns.items()]
+    values = {q.raw: grouping_value(q.column, "s") for q in quasi}
+    of_kept = counted_value if whole_rows else grouping_value
+    values |= {f"c{position}": of_kept(column, "s") for position, column in enumerate(counted, 1)}
+    values |= {"u": grouping_value(unit, "s")} if unit else {}
     query = (
-        exp.select(*values)
+        exp.select(*[exp.alias_(value, name, quoted=True) for name, value in values.items()])
         .select(exp.alias_(exp.Count(this=exp.Star()), "n", quoted=True))
         .from_(table(source.name, source.schema, "s"))
         .group_by(*[number(position) for position in range(1, len(values) + 1)])
@@ -265,6 +272,8 @@ def _labels(coded: Coded, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
             return moment, [raw.copy()] + [
                 call("anondb.date_label", moment.copy(), string(unit)) for unit in units
             ]
+        case Values():
+            return _in_order(coded, raw)
         case Mask("all"):
             return null(), [raw.copy()]
         case Mask(side):
@@ -273,3 +282,21 @@ def _labels(coded: Coded, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
                 for stars in range(1, coded.height)
             ]
     raise AssertionError(coded.hierarchy)
+
+
+def _in_order(coded: Coded, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
+    """The order of values without a hierarchy, and their label; what is not finite has none."""
+    if not coded.is_ranged:
+        return null(), [raw.copy()]
+    point = measured(coded, raw)
+    finite = (
+        exp.LT(this=exp.Abs(this=point.copy()), expression=cast(string("infinity"), "numeric"))
+        if coded.column.base in NUMERIC_TYPES
+        else call("isfinite", point.copy())
+    )
+    return point, [exp.Case().when(finite, raw.copy())]
+
+
+def measured(coded: Coded, raw: exp.Expr) -> exp.Expr:
+    """The text of a number or a date as what it measures."""
+    return cast(raw.copy(), "numeric" if coded.column.base in NUMERIC_TYPES else "timestamp")

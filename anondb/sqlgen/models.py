@@ -141,14 +141,35 @@ def passes_monotone(models: Models, of: str) -> exp.Expr:
 
 def is_close(names: Scratch, model: Closeness, of: str, reference: exp.Expr) -> exp.Expr:
     """Whether the values of a class are distributed almost as in the reference."""
-    limit = exp.Add(this=number(model.t), expression=number(TOLERANCE))
-    return exp.LTE(this=distance(names, model, of, reference), expression=limit)
+    return exp.LTE(this=distance(names, model, of, reference), expression=_limit(model))
 
 
 def distance(names: Scratch, model: Closeness, of: str, reference: exp.Expr) -> exp.Expr:
     """The earth mover's distance of a class's values from the reference: n by code."""
+    code = model.sensitive.code
+    return _moved(names, model, col(f"{code}_values", of), col(f"{code}_counts", of), reference)
+
+
+def holds(names: Scratch, model: Diversity | Closeness, value: exp.Expr, n: exp.Expr) -> exp.Expr:
+    """A model as a condition on a grouped histogram, of its values and their counts; all records are the reference."""
+    counts = _array_agg(cast(n, "bigint"))
+    if isinstance(model, Closeness):
+        values = _array_agg(cast(value, "int"))
+        moved = _moved(names, model, values, counts, whole_reference(names, model))
+        return exp.LTE(this=moved, expression=_limit(model))
+    match model.kind:
+        case "recursive":
+            return _is_recursive(model, counts)
+        case "entropy":
+            return exp.GTE(this=_exp_entropy(n), expression=_least(model))
+    return exp.GTE(this=exp.Count(this=exp.Star()), expression=_least(model))
+
+
+def _moved(
+    names: Scratch, model: Closeness, values: exp.Expr, counts: exp.Expr, reference: exp.Expr
+) -> exp.Expr:
     s = model.sensitive
-    arguments = [col(f"{s.code}_values", of), col(f"{s.code}_counts", of), reference]
+    arguments = [values, counts, reference]
     tree: list[exp.Expr] = []
     if model.distance == "hierarchical":
         in_order = [col("level", "a"), col("code", "a")]
@@ -228,7 +249,7 @@ def _histograms(source: exp.Expr, keys: Sequence[str], sensitive: Sensitive, mod
     if "distinct" in kinds:
         found.append(named(exp.Count(this=exp.Star()), f"{code}_distinct"))
     if "entropy" in kinds:
-        found.append(named(_exp_entropy(), f"{code}_entropy"))
+        found.append(named(_exp_entropy(col("n", "h")), f"{code}_entropy"))
     if kinds & {"recursive", "closeness"}:
         found.append(named(_array_agg(cast(col("n", "h"), "bigint")), f"{code}_counts"))
     if "closeness" in kinds:
@@ -236,11 +257,11 @@ def _histograms(source: exp.Expr, keys: Sequence[str], sensitive: Sensitive, mod
     return _grouped(subquery(values, "h"), "h", keys, found)
 
 
-def _exp_entropy() -> exp.Expr:
+def _exp_entropy(n: exp.Expr) -> exp.Expr:
     """exp(ln(N) - Σ n·ln(n) / N): the number of equally frequent values that are as diverse."""
-    n = cast(col("n", "h"), "float8")
-    weighted = exp.Sum(this=exp.Mul(this=n, expression=call("ln", n.copy())))
-    total = cast(exp.Sum(this=col("n", "h")), "float8")
+    count = cast(n, "float8")
+    weighted = exp.Sum(this=exp.Mul(this=count, expression=call("ln", count.copy())))
+    total = cast(exp.Sum(this=n.copy()), "float8")
     mean = exp.Div(this=weighted, expression=total)
     return call("exp", exp.Sub(this=call("ln", total.copy()), expression=mean))
 
@@ -252,12 +273,21 @@ def _enough_records(models: Models, of: str) -> exp.Expr:
 def _is_diverse(model: Diversity, of: str) -> exp.Expr:
     code = model.sensitive.code
     if model.kind == "recursive":
-        arguments = [col(f"{code}_counts", of), number(model.c), number(round(model.l))]
-        return call("anondb.is_recursive", *arguments)
-    least: exp.Expr = number(model.l)
-    if model.kind == "entropy":
-        least = exp.Sub(this=least, expression=number(TOLERANCE))
-    return exp.GTE(this=col(f"{code}_{model.kind}", of), expression=least)
+        return _is_recursive(model, col(f"{code}_counts", of))
+    return exp.GTE(this=col(f"{code}_{model.kind}", of), expression=_least(model))
+
+
+def _is_recursive(model: Diversity, counts: exp.Expr) -> exp.Expr:
+    return call("anondb.is_recursive", counts, number(model.c), number(round(model.l)))
+
+
+def _least(model: Diversity) -> exp.Expr:
+    least = number(model.l)
+    return exp.Sub(this=least, expression=number(TOLERANCE)) if model.kind == "entropy" else least
+
+
+def _limit(model: Closeness) -> exp.Expr:
+    return exp.Add(this=number(model.t), expression=number(TOLERANCE))
 
 
 def _grouped(source: exp.Expr, of: str, keys: Sequence[str], found: Sequence[exp.Expr]) -> exp.Select:

@@ -119,9 +119,9 @@ def insert_rows(
 ) -> exp.Insert:
     """Every row that the first pass has counted and that has a released class, as often as it was counted."""
     kept = [col(f"c{position}", "r") for position, _ in enumerate(_kept(columns, chosen), 1)]
-    rows = _ordered(chosen, kept, "k")
+    rows = ordered(chosen, kept, "k")
     rows = rows.select(exp.alias_(call("generate_series", number(1), col("n", "r")), "copy", quoted=True))
-    return _insert(fresh, columns, chosen, classified(rows, names, chosen))
+    return insert_ordered(fresh, columns, chosen, classified(rows, names, chosen))
 
 
 def insert_records(
@@ -133,9 +133,9 @@ def insert_records(
 ) -> exp.Insert:
     """The second pass over the source: every record whose combination of values is released."""
     kept = [col(column.name, "s") for column in _kept(columns, chosen)]
-    rows = _ordered(chosen, kept, "v").from_(table(source.name, source.schema, "s"))
+    rows = ordered(chosen, kept, "v").from_(table(source.name, source.schema, "s"))
     rows = rows.join(scratch(names.combinations, "v"), on=exp.and_(*map(_same_value, chosen)))
-    return _insert(fresh, columns, chosen, rows)
+    return insert_ordered(fresh, columns, chosen, rows)
 
 
 def all_rows(release: Relation, limit: int | None = None) -> exp.Select:
@@ -232,18 +232,14 @@ def _same_value(chosen: Chosen) -> exp.Expr:
     return exp.EQ(this=sides[0], expression=sides[1])
 
 
-def _ordered(chosen: Sequence[Chosen], kept: Sequence[exp.Column], classified: str) -> exp.Select:
+def ordered(chosen: Sequence[Chosen], kept: Sequence[exp.Expr], classified: str) -> exp.Select:
     """Released values in the order of their classes, and in a class in that of a hash of the kept ones.
 
     The order of the source (by name, by admission) would link the records of a class to persons; an
     order by released values alone gives nothing away, and is the same for the same data. What is
     sorted by comes first: behind columns of any length it would be slow to find in a row.
     """
-    digest: exp.Expr = number(0)
-    for value in kept:
-        text = call("coalesce", cast(value.copy(), "text"), string("\\N"))
-        digest = call("hashtextextended", collate_c(text), digest)
-    keys = [col("class", classified), exp.alias_(cast(digest, "bigint"), "order", quoted=True)]
+    keys = [col("class", classified), exp.alias_(digest(kept), "order", quoted=True)]
     return (
         exp.select(*keys)
         .select(*[col(c.label, classified) for c in chosen])
@@ -252,9 +248,19 @@ def _ordered(chosen: Sequence[Chosen], kept: Sequence[exp.Column], classified: s
     )
 
 
-def _insert(
+def digest(kept: Sequence[exp.Expr]) -> exp.Expr:
+    """A hash of the kept values."""
+    hashed: exp.Expr = number(0)
+    for value in kept:
+        text = call("coalesce", cast(value.copy(), "text"), string("\\N"))
+        hashed = call("hashtextextended", collate_c(text), hashed)
+    return cast(hashed, "bigint")
+
+
+def insert_ordered(
     fresh: Relation, columns: Sequence[SourceColumn], chosen: Sequence[Chosen], rows: exp.Select
 ) -> exp.Insert:
+    """Writes the rows that `ordered` has put in order."""
     released = {c.quasi.name: c.label for c in chosen}
     released |= {c.name: f"c{position}" for position, c in enumerate(_kept(columns, chosen), 1)}
     query = exp.select(*[col(released[column.name], "x") for column in columns]).from_(rows.subquery("x"))

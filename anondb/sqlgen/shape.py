@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from anondb.hierarchy.model import ROOT, Hierarchy
+from anondb.hierarchy.model import ROOT, Hierarchy, Values
 
 # Types whose equal values have equal texts, so that the fast typed grouping and the text agree.
 # For all others (numeric 1.0 = 1.00, float8 -0 = 0, interval '1 mon' = '30 days', …) the text decides.
@@ -42,6 +42,10 @@ class SourceColumn:
     def is_text(self) -> bool:
         return self.base in _TEXT_TYPES
 
+    @property
+    def is_ranged(self) -> bool:
+        return self.base in NUMERIC_TYPES | DATE_TYPES
+
 
 @dataclass(frozen=True)
 class Relation:
@@ -55,7 +59,7 @@ class Coded:
 
     number: int
     column: SourceColumn
-    hierarchy: Hierarchy | None
+    hierarchy: Hierarchy | Values | None
     height: int  # the level of its root
     root: str = ROOT  # its label
     vgh: int | None = None  # catalogue id of a stored hierarchy
@@ -64,6 +68,11 @@ class Coded:
     @property
     def name(self) -> str:
         return self.column.name
+
+    @property
+    def is_ranged(self) -> bool:
+        """Its values are points on a line, so that a range says what lies between two of them."""
+        return isinstance(self.hierarchy, Values) and self.column.is_ranged
 
     @property
     def code(self) -> str:
@@ -179,3 +188,30 @@ class Scratch:
     def audit(self) -> str:
         """The classes of the release with the codes of a sensitive column, counted from its rows."""
         return f"r{self.run}_audit"
+
+    @property
+    def places(self) -> str:
+        """Of every column `d` and code `leaf`: the number `value` that it stands for, and the column's `span`."""
+        return f"r{self.run}_place"
+
+    def cells(self, turn: int) -> str:
+        """The frequency set of the open partitions: q1 …, s1 …, n, and the partition's number `part`.
+
+        Two tables take turns: what one round makes of the one is the other, where the next round starts.
+        """
+        return f"r{self.run}_cell{turn}"
+
+    @property
+    def ranks(self) -> str:
+        """The columns `d` that an open partition can try, by `rank`."""
+        return f"r{self.run}_rank"
+
+    @property
+    def cuts(self) -> str:
+        """The cuts of a round: column `d` at code `at`, and how many records go left."""
+        return f"r{self.run}_cut"
+
+    @property
+    def partitioned(self) -> str:
+        """The cells of all partitions that are classes now."""
+        return f"r{self.run}_partitioned"

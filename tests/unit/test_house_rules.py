@@ -27,6 +27,8 @@ HOMES = {
     "nltk": ("anondb/ontology/",),
     "fastobo": ("anondb/ontology/",),
     "pandas": ("anondb/report/", "anondb/api.py"),
+    "jinja2": ("anondb/report/",),
+    "matplotlib": ("anondb/report/",),
     "numpy": ("anondb/algorithms/",),
     "scipy": ("anondb/algorithms/",),
     "tomllib": ("anondb/policy/",),

@@ -1,0 +1,18 @@
+"""The outcome of algorithms that put records into classes, instead of columns at levels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Classes:
+    """A temporary table that maps each combination of values, and how many of its records, to a partition.
+
+    What the partitions are released as lies in a second table: see `anondb.sqlgen.classes`.
+    """
+
+    table: str
+    iterations: int  # partitions that were looked at: those that were cut, and those that are left
+    columns: tuple[int, ...]  # the numbers of the columns that were cut at least once
+    suppressed: int = 0

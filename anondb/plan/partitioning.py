@@ -1,0 +1,115 @@
+"""The search and the publishing of algorithms that cut the records into partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from anondb.algorithms import mondrian
+from anondb.algorithms.mondrian import Halves, Widths
+from anondb.algorithms.outcome import Classes
+from anondb.errors import UnsatisfiableError
+from anondb.plan.model import Plan
+from anondb.plan.steps import Steps
+from anondb.sqlgen import classes, cuts, halves, models, partition, publish
+from anondb.sqlgen.build import Node
+from anondb.sqlgen.encode import analyze
+from anondb.sqlgen.models import Closeness, Diversity, Models
+from anondb.sqlgen.partition import Condition, Partitioning
+from anondb.sqlgen.shape import Relation, Scratch, Sensitive
+
+
+def of(plan: Plan, names: Scratch, judged: Models, null_code: Callable[[Sensitive], int]) -> Partitioning:
+    """What the policy asks of partitions."""
+    demanded: list[Diversity | Closeness] = [*judged.diversity, *judged.closeness]
+    conditions = [Condition(m.sensitive.code, partial(models.holds, names, m)) for m in demanded]
+    looked_at = [(s, null_code(s)) for s in judged.counted.sensitive]
+    return Partitioning(
+        names, judged.counted.quasi, judged.k, plan.policy.method.strict, conditions, looked_at
+    )
+
+
+def search(db: Steps, p: Partitioning) -> Classes:
+    """Cuts the frequency set; the outcome is a table of its combinations and their partitions."""
+    db.run("places", partition.places(p))
+    db.run("index of places", partition.index_places(p))
+    db.run("statistics of places", analyze(p.names.places))
+    for number, table in enumerate(partition.tables(p), 1):
+        db.run(f"partitions {number}", table)
+    db.run("whole", partition.whole(p))
+    for condition in p.conditions:
+        [holds] = db.one(f"whole holds {condition.column}", partition.whole_holds(p, condition))
+        if not holds:
+            raise UnsatisfiableError(
+                "the table as a whole does not satisfy the policy, so that no part of it is released",
+                hint="lower the demands on the sensitive columns",
+            )
+    made = mondrian.search(_Open(db, p))
+    return Classes(p.names.partitioned, made.iterations, tuple(sorted(made.columns)))
+
+
+def write(db: Steps, p: Partitioning, plan: Plan, has_null: Sequence[bool], fresh: Relation) -> int:
+    """Writes the release under a new name; returns the rows written. Reads the source unless it was counted whole."""
+    names = p.names
+    db.run("statistics of partitions", analyze(names.partitioned))
+    db.run("class labels", classes.classes(p))
+    db.run("statistics of classes", analyze(names.classes))
+    db.run("create release", publish.create_release(fresh, plan.columns, p.quasi))
+    if plan.whole_rows:
+        insert = classes.insert_rows(p, fresh, plan.columns, plan.kept)
+    else:
+        db.run("combinations", classes.combinations(p))
+        db.run("combination statistics", analyze(names.combinations))
+        chosen = classes.chosen_of(p, has_null)
+        insert = publish.insert_records(names, plan.source, fresh, plan.columns, chosen)
+    return db.run("insert release", insert)
+
+
+@dataclass
+class _Open:
+    """The open partitions in the database."""
+
+    db: Steps
+    p: Partitioning
+    round: int = 0
+    partitions: int = 1
+    cuts: int = 0  # of this round
+    statements: dict[tuple[object, ...], Node] = field(default_factory=dict)
+
+    def rank(self) -> Widths:
+        self.round += 1
+        self.db.run(f"ranks {self.round}", self._statement(cuts.ranks))
+        return Widths(*self.db.one(f"open {self.round}", self._statement(cuts.rank_figures)))
+
+    def cut(self, rank: int, numbered_from: int) -> int:
+        step = f"{self.round}, column {rank}"
+        made = self.db.run(f"cut {step}", self._statement(cuts.cut, rank), (numbered_from,))
+        for number, condition in enumerate(self.p.conditions, 1):
+            refused = self.db.run(f"refuse {step}, model {number}", self._statement(halves.refuse, condition))
+            made -= refused
+        self.cuts += made
+        return made
+
+    def split(self) -> Halves:
+        large, columns = self.db.one(f"halves {self.round}", self._statement(halves.figures))
+        # what there is none of need not be looked for
+        if self.cuts != self.partitions:
+            self.db.run(f"uncut {self.round}", self._statement(halves.close_uncut))
+        if large < 2 * self.cuts:
+            self.db.run(f"small halves {self.round}", self._statement(halves.close_small))
+        if large:
+            self.db.run(f"large halves {self.round}", self._statement(halves.large))
+        self.db.run(f"done {self.round}", self._statement(partition.empty_round))
+        self.p, self.partitions, self.cuts = self.p.next_round(), large, 0
+        return Halves(large, tuple(columns))
+
+    def close(self) -> None:
+        self.db.run("close", halves.close_all(self.p))
+
+    def _statement(self, build: Callable[..., Node], *arguments: object) -> Node:
+        """Every other round has the same statements, and a tree takes longer to build than to run, sometimes."""
+        key = (build, self.p.turn, *arguments)
+        if key not in self.statements:
+            self.statements[key] = build(self.p, *arguments)
+        return self.statements[key]

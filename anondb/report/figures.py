@@ -1,0 +1,192 @@
+"""Which charts a report has: what each shows, in words and in the table behind it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from anondb.report import charts, theme
+from anondb.report.charts import Bars
+from anondb.report.measures import definition
+from anondb.report.model import ClassSizes, Comparison, Measure, ReportData
+from anondb.report.words import NONE, counted, figure, listed, percent
+
+_BINS = 10
+_DRAWN = 3  # measures of one column
+_COMPARED = ("gen_iloss", "sem_iloss", "prosecutor_mean", "record_linkage_coverage", "classes", "seconds")
+
+
+class Table(NamedTuple):
+    """Texts in rows; columns that hold figures stand to the right."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    words: Sequence[int] = (0,)  # columns that do not hold figures
+
+
+class Chart(NamedTuple):
+    title: str
+    description: str
+    svg: str
+    table: Table
+    wide: bool = False  # keeps its size where there is no room for it
+
+
+def class_sizes(sizes: ClassSizes, k: int | None) -> Chart:
+    """The records in classes of each size, before and after."""
+    bins = size_bins([*sizes.before, *sizes.after], k or 1)
+    names = [f"{low:,}" if low == high else f"{low:,}–{high:,}" for low, high in bins]
+    both = [("after", theme.AFTER, sizes.after)]
+    if sizes.before:
+        both.insert(0, ("before", theme.BEFORE, sizes.before))
+    shares: list[Bars] = []
+    columns: list[list[str]] = []
+    for name, colour, counts in both:
+        classes = _in_bins(bins, counts)
+        records = _in_bins(bins, {size: size * classes for size, classes in counts.items()})
+        total = sum(records) or 1
+        shares.append(Bars(name, colour, [found / total for found in records]))
+        columns += [[f"{found:,}" for found in classes], [f"{found:,}" for found in records]]
+    smallest = min(sizes.after, default=0)
+    title = "Records by the size of their class"
+    demanded = "" if k is None else f"; the policy demands {k:,}"
+    description = (
+        "The share of the records in classes of each size. "
+        f"The smallest released class has {counted(smallest, 'record')}{demanded}."
+    )
+    head = ["Class size", *(f"{what} {name}" for name, *_ in both for what in ("Classes", "Records"))]
+    table = Table(head, [[name, *cells] for name, *cells in zip(names, *columns, strict=True)])
+    return Chart(title, description, charts.bars(title, description, names, shares, "share"), table)
+
+
+def size_bins(sizes: Sequence[int], k: int) -> list[tuple[int, int]]:
+    """Ranges of sizes that grow as 1, 2, 5, 10, 20 …, or as 1, 10, 100 … where these are too many; one begins at k."""
+    most = max(sizes, default=1)
+    for steps in ((1, 2, 5), (1,)):
+        edges = {step * 10**power for power in range(len(str(most)) + 1) for step in steps}
+        starts = sorted(edge for edge in edges | {1, 2, max(k, 1)} if edge <= most)
+        bins = [(low, high - 1) for low, high in zip(starts, [*starts[1:], most + 1], strict=True)]
+        used = [place for place, (low, high) in enumerate(bins) if any(low <= size <= high for size in sizes)]
+        bins = bins[used[0] : used[-1] + 1] if used else bins
+        if len(bins) <= _BINS:
+            break
+    return bins
+
+
+def _in_bins(bins: Sequence[tuple[int, int]], values: Mapping[int, int]) -> list[int]:
+    starts = [low for low, _ in bins]
+    found = [0] * len(bins)
+    for size, value in values.items():
+        found[bisect_right(starts, size) - 1] += value
+    return found
+
+
+def risk(measures: Sequence[Measure]) -> Chart | None:
+    """The risks that are known before and after, on one scale."""
+    shown = [
+        m for m in measures
+        if m.unit in ("share", "percent") and m.before is not None and m.after is not None and not m.column
+    ]  # fmt: skip
+    if len(shown) < 2:
+        return None
+    before, after = ([_share(value, m.unit) for m, value in pairs] for pairs in (
+        [(m, m.before) for m in shown], [(m, m.after) for m in shown],
+    ))  # fmt: skip
+    fallen = sum(a < b for a, b in zip(after, before, strict=True))
+    title = "Risk before and after"
+    description = f"{fallen} of {counted(len(shown), 'risk')} fell. Lower is better."
+    names = [m.label for m in shown]
+    rows = [[m.label, figure(m.before, m.unit), figure(m.after, m.unit)] for m in shown]
+    drawn = charts.before_after(title, description, names, before, after, "share")
+    return Chart(title, description, drawn, Table(["Measure", "Before", "After"], rows))
+
+
+def _share(value: float | None, unit: str) -> float:
+    return (value or 0.0) / (100 if unit == "percent" else 1)
+
+
+def column_figures(measures: Sequence[Measure], family: str) -> Chart | None:
+    """Measures that are known column by column, on one scale."""
+    shown = [
+        m for m in measures if m.column and m.family == family and m.unit == "share" and m.after is not None
+    ]
+    if not shown:
+        return None
+    columns = list(dict.fromkeys(m.column or "" for m in shown))
+    names = list(dict.fromkeys(m.name for m in sorted(shown, key=lambda m: m.better != "lower")))
+    drawn_names = [name for name in names if definition(name).better == "lower"][:_DRAWN] or names[:1]
+    labels = {m.name: m.label for m in shown}
+    values = {(m.column, m.name): m.after for m in shown}
+    colours = theme.SERIES if family == "utility" else (theme.BEFORE, *theme.SERIES[1:])
+    series = [
+        Bars(labels[name], colours[place % len(colours)], [values.get((column, name)) for column in columns])
+        for place, name in enumerate(drawn_names)
+    ]
+    first = {column: values.get((column, names[0])) or 0.0 for column in columns}
+    worst = max(columns, key=lambda column: first[column])
+    title = "Loss by column" if family == "utility" else "Risk by column"
+    description = f"{labels[names[0]]} is greatest in {worst}: {percent(first[worst])}."
+    head = ["Column", *(labels[name] for name in names)]
+    rows = [[column, *(figure(values.get((column, name)), "share") for name in names)] for column in columns]
+    drawn = charts.bars(title, description, columns, series, "share")
+    return Chart(title, description, drawn, Table(head, rows))
+
+
+def seconds(data: ReportData) -> Chart | None:
+    """How long each stage took."""
+    if data.run is None or not data.run.seconds:
+        return None
+    stages = data.run.seconds
+    total = sum(stages.values())
+    title = "Seconds by stage"
+    slowest = max(stages, key=lambda stage: stages[stage])
+    description = f"{figure(round(total, 3))} seconds in all, most of them in {slowest}."
+    series = [Bars("seconds", theme.AFTER, [round(spent, 3) for spent in stages.values()])]
+    drawn = charts.bars(title, description, list(stages), series, "number")
+    rows = [
+        [stage, figure(round(spent, 3)), percent(spent / total if total else 0.0)]
+        for stage, spent in stages.items()
+    ]
+    return Chart(title, description, drawn, Table(["Stage", "Seconds", "Share"], rows))
+
+
+def comparison(compared: Comparison) -> Iterator[Chart]:
+    """One chart a measure over k, or over the number of quasi-identifiers where k is always the same."""
+    runs = [run for run in compared.runs if not run.failure]
+    over_k = len({run.k for run in runs}) > 1 or len({run.quasi for run in runs}) < 2
+    axis = "k" if over_k else "quasi-identifiers"
+    if over_k:  # one line an algorithm: of the runs with most columns
+        most = max((run.quasi for run in runs), default=0)
+        runs = [run for run in runs if run.quasi == most]
+    steps = sorted({run.k if over_k else run.quasi for run in runs})
+    algorithms = list(dict.fromkeys(run.algorithm for run in runs))
+    known = {name for run in runs for name, value in run.figures.items() if value is not None}
+    for name in (name for name in _COMPARED if name in known):
+        meant = definition(name)
+        values = {(run.algorithm, run.k if over_k else run.quasi): run.figures.get(name) for run in runs}
+        series = {one: [values.get((one, step)) for step in steps] for one in algorithms}
+        title = f"{meant.label} by {axis}"
+        good = f" {meant.better.capitalize()} is better." if meant.better else ""
+        description = f"{meant.label} of {listed(algorithms)}.{good}"
+        texts = [str(step) for step in steps]
+        drawn = charts.lines(title, description, texts, axis, series, meant.unit)
+        rows = [[one, *(figure(value, meant.unit) for value in series[one])] for one in algorithms]
+        yield Chart(
+            title, description, drawn, Table(["Algorithm", *(f"{axis} = {step}" for step in texts)], rows)
+        )
+
+
+def comparison_table(compared: Comparison) -> Table:
+    """Every figure of every run."""
+    names = list(dict.fromkeys(name for run in compared.runs for name in run.figures))
+    several = len({run.quasi for run in compared.runs}) > 1
+    selected = any(run.selected or run.failure for run in compared.runs)
+    head = ["Algorithm", "k", *["Columns"] * several, *(definition(name).label for name in names)]
+    rows = []
+    for run in compared.runs:
+        row = [run.algorithm, f"{run.k:,}", *[str(run.quasi)] * several]
+        row += [figure(run.figures.get(name), definition(name).unit) for name in names]
+        rows.append([*row, *[run.failure or run.selected or NONE] * selected])
+    words = (0, len(head)) if selected else (0,)
+    return Table([*head, *["Generalization"] * selected], rows, words)

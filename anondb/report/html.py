@@ -1,0 +1,120 @@
+"""A report as one HTML file: no script, no network, light and dark, for the screen and for paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from anondb.errors import UsageError
+from anondb.report import figures, lattice, trees, words
+from anondb.report.figures import Chart
+from anondb.report.model import ColumnReport, Measure, ReportData, Statement
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_STATEMENTS = 500  # that are shown of a run
+
+
+def write(data: ReportData, path: Path | str) -> None:
+    """Writes the report to a file."""
+    Path(path).write_text(render(data), encoding="utf-8")
+
+
+def render(data: ReportData) -> str:
+    """The report as the text of an HTML file."""
+    environment = _environment()
+    style, *_ = environment.loader.get_source(environment, "report.css") if environment.loader else ("",)
+    quasi = [measure for measure in data.measures if measure.column]
+    return environment.get_template("report.html").render(
+        data=data,
+        style=style,
+        summary=words.summary(data),
+        tiles=list(_tiles(data)),
+        demands=[(*words.demand(model), words.model_in_words(model)) for model in data.models],
+        sizes=_sizes(data),
+        lattice=None if data.lattice is None else lattice.chart(data.lattice),
+        utility=[m for m in data.measures if m.family == "utility" and not m.column],
+        risk=[m for m in data.measures if m.family == "risk" and not m.column],
+        risk_chart=figures.risk([m for m in data.measures if m.family == "risk"]),
+        column_loss=figures.column_figures(quasi, "utility"),
+        column_risk=figures.column_figures(quasi, "risk"),
+        columns=[(column, _tree(column)) for column in data.columns],
+        seconds=figures.seconds(data),
+        stages=_stages(data.statements[:_STATEMENTS]),
+        hidden_statements=max(0, len(data.statements) - _STATEMENTS),
+        compared=[] if data.comparison is None else list(figures.comparison(data.comparison)),
+        comparison_table=None if data.comparison is None else figures.comparison_table(data.comparison),
+        glossary=_glossary(data.measures),
+    )
+
+
+class Tile(NamedTuple):
+    """A figure that is seen first."""
+
+    value: str
+    label: str
+
+
+def _tiles(data: ReportData) -> Iterator[Tile]:
+    run = data.run
+    if run is None:
+        return
+    yield Tile(f"{run.k:,}", "records in the smallest class")
+    yield Tile(f"{run.released:,}", f"of {run.records:,} records released")
+    yield Tile(f"{run.classes:,}", "classes")
+    yield Tile(
+        words.percent(run.suppressed / run.records if run.records else 0.0), "of the records suppressed"
+    )
+    chosen = {"gen_iloss": "of the detail given up", "prosecutor_max": "highest risk of a record"}
+    for name, label in chosen.items():
+        for measure in data.measures:
+            if measure.name == name and measure.column is None and measure.after is not None:
+                yield Tile(words.figure(measure.after, measure.unit), label)
+
+
+def _sizes(data: ReportData) -> Chart | None:
+    if data.class_sizes is None or not data.class_sizes.after:
+        return None
+    demanded = [model.demanded for model in data.models if model.kind == "k_anonymity"]
+    return figures.class_sizes(data.class_sizes, int(demanded[0]) if demanded else None)
+
+
+def _tree(column: ColumnReport) -> str | None:
+    if column.tree is None or column.role != "quasi":
+        return None
+    return trees.drawing(column.name, column.tree, column.level, column.losses)
+
+
+def _stages(statements: Sequence[Statement]) -> list[tuple[str, list[Statement], float]]:
+    """The statements of each stage in their order, with the milliseconds of all."""
+    found = []
+    for stage, group in groupby(statements, key=lambda statement: statement.stage):
+        ran = list(group)
+        found.append((stage, ran, sum(statement.ms or 0.0 for statement in ran)))
+    return found
+
+
+def _glossary(measures: Sequence[Measure]) -> list[tuple[str, str]]:
+    return list(dict.fromkeys((m.label, m.definition) for m in measures if m.definition))
+
+
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError:
+        raise UsageError(
+            "a report needs jinja2, and it is not installed", hint="pip install 'anondb[report]'"
+        ) from None
+    environment = Environment(
+        loader=PackageLoader("anondb.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: words.printable(value) if type(value) is str else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"figure": words.figure, "counted": words.counted, "percent": words.percent}
+    return environment

@@ -1,0 +1,159 @@
+"""Figures as people say them, and the summary of a release in plain words."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from math import isfinite
+
+from anondb.report.model import PrivacyModel, ReportData, RunFigures
+
+NONE = "–"  # where there is no figure
+
+
+def figure(value: float | None, unit: str = "number") -> str:
+    """A figure in its unit."""
+    if value is None or not isfinite(value):
+        return NONE
+    if unit == "share":
+        return percent(value)
+    if unit == "percent":
+        return percent(value / 100)
+    if unit == "bytes":
+        return f"{value / 2**20:,.1f} MB"
+    return number(value)
+
+
+def percent(share: float) -> str:
+    """Few digits, but never 0% of what is there, nor 100% of what is not all."""
+    if 0 < share < 0.0001:
+        return "<0.01%"
+    if 0.9999 < share < 1:
+        return ">99.99%"
+    digits = 2 if 0 < share < 0.01 or 0.99 < share < 1 else 1
+    text = f"{share * 100:.{digits}f}"
+    return text.rstrip("0").rstrip(".") + "%"
+
+
+def number(value: float) -> str:
+    """Whole numbers whole, others with the digits that matter."""
+    if value == int(value):
+        return f"{int(value):,}"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    if abs(value) >= 1:
+        return f"{value:,.2f}".rstrip("0").rstrip(".")
+    return f"{value:.3g}"
+
+
+def counted(number_of: int, one: str, many: str | None = None) -> str:
+    return f"{number_of:,} {one if number_of == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """ "a, b and c"."""
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
+def summary(data: ReportData) -> list[str]:
+    """What a reader should know who reads nothing else; the first sentence is the main one."""
+    if data.run is None:
+        return list(_compared(data))
+    if data.run.released == 0:
+        return [
+            "No record is released.",
+            f"All {counted(data.run.records, 'record')} of {data.run.source} were suppressed.",
+        ]
+    return [*_privacy(data, data.run), *_price(data, data.run)]
+
+
+def _privacy(data: ReportData, run: RunFigures) -> Iterator[str]:
+    others = run.k - 1
+    if others > 0:
+        yield f"Every released record looks like at least {counted(others, 'other')}."
+    else:
+        yield "Some released records look like no other."
+    told = (model_in_words(model) for model in data.models if model.kind != "k_anonymity")
+    yield from (sentence for sentence in told if sentence)
+    risk = next((m for m in data.measures if m.name == "prosecutor_max" and m.column is None), None)
+    if risk is not None and risk.after:
+        known = listed([column.name for column in data.quasi])
+        before = "" if risk.before is None else f" ({percent(risk.before)} before)"
+        knows = f"knows {known} of a person" if known else "knows a person's quasi-identifiers"
+        yield f"Whoever {knows} picks the right record with a chance of at most {percent(risk.after)}{before}."
+    unique = next((m for m in data.measures if m.name == "sample_uniques" and m.column is None), None)
+    if unique is not None and unique.before:
+        were = "record was" if unique.before == 1 else "records were"
+        now = figure(unique.after, "count") if unique.after else "none"
+        yield f"{figure(unique.before, 'count')} {were} unique before; now {now} {_is(unique.after)}."
+
+
+def _price(data: ReportData, run: RunFigures) -> Iterator[str]:
+    if run.suppressed:
+        allowed = (
+            "" if data.suppression is None else f"; the policy allows {percent(data.suppression.allowed)}"
+        )
+        what = "masked" if data.suppression is not None and data.suppression.how == "mask" else "left out"
+        share = percent(run.suppressed / run.records)
+        were = "was" if run.suppressed == 1 else "were"
+        yield f"{run.suppressed:,} of {counted(run.records, 'record')} ({share}) {were} {what}{allowed}."
+    else:
+        yield f"All {counted(run.records, 'record')} are in the release."
+    loss = next((m for m in data.measures if m.name == "gen_iloss" and m.column is None), None)
+    if loss is not None and loss.after is not None:
+        by_column = [m for m in data.measures if m.name == "gen_iloss" and m.column is not None]
+        worst = max(by_column, key=lambda m: m.after or 0.0, default=None)
+        most = f", most of it in {worst.column}" if worst is not None and worst.after else ""
+        yield f"{percent(loss.after)} of the detail in the quasi-identifiers was given up for that{most}."
+
+
+def _is(count: float | None) -> str:
+    return "are" if count is not None and count > 1 else "is"
+
+
+def _compared(data: ReportData) -> Iterator[str]:
+    if data.comparison is None:
+        return
+    runs = data.comparison.runs
+    algorithms = list(dict.fromkeys(run.algorithm for run in runs))
+    yield f"{counted(len(runs), 'run')} of {listed(algorithms)} side by side."
+    if failed := [run for run in runs if run.failure]:
+        yield f"{counted(len(failed), 'run')} found no release that satisfies the policy."
+
+
+def model_in_words(model: PrivacyModel) -> str:
+    """What a release keeps that reached so much of a model; empty for models that are not known here."""
+    reached, column = number(model.reached), model.column
+    match model.kind:
+        case "k_anonymity":
+            return f"Every released record looks like at least {counted(int(model.reached) - 1, 'other')}."
+        case "l_diversity" if model.variant in (None, "distinct"):
+            return f"Every group of such records has at least {reached} different values of {column}."
+        case "l_diversity":
+            return f"Every group of such records has values of {column} as varied as {reached} equally frequent ones."
+        case "t_closeness":
+            return f"The values of {column} in a group differ from those of the whole release by at most {reached}."
+    return ""
+
+
+def demand(model: PrivacyModel) -> tuple[str, str, str]:
+    """The name of a model, what was demanded and what was reached."""
+    names = {
+        "k_anonymity": ("k-anonymity", "k = "),
+        "l_diversity": ("l-diversity", "l = "),
+        "t_closeness": ("t-closeness", "t ≤ "),
+    }
+    name, sign = names.get(model.kind, (model.kind.replace("_", " "), ""))
+    details = [part for part in (model.variant, model.column) if part]
+    title = f"{name} ({', '.join(details)})" if details else name
+    return title, sign + number(model.demanded), number(model.reached)
+
+
+def printable(text: str) -> str:
+    """Names may hold control characters, which HTML may not, and characters that turn the text's direction."""
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(character: str) -> str:
+    hidden = unicodedata.category(character) in ("Cc", "Cf", "Cs") and character not in "\n\t"
+    return "\ufffd" if hidden else character
