@@ -11,6 +11,9 @@ from anondb.hierarchy.model import VghTable
 from anondb.policy.model import Policy
 from anondb.sqlgen.shape import Quasi, Relation, Scratch, Sensitive, SourceColumn
 
+STAGES = ("prepare", "encode", "search", "publish", "verify", "swap")
+"""Of a run, in order."""
+
 _LONGEST_WAIT = 2_000_000  # seconds; PostgreSQL counts milliseconds in 31 bits
 
 

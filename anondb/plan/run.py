@@ -17,15 +17,13 @@ from anondb.db.upgrade import require_current
 from anondb.errors import AnondbError, UnsatisfiableError, UsageError
 from anondb.plan import search as searching
 from anondb.plan import stages
-from anondb.plan.model import Options, Plan
+from anondb.plan.model import STAGES, Options, Plan
 from anondb.plan.prepare import prepare
 from anondb.plan.result import Result
 from anondb.plan.verify import measure, verify
 from anondb.policy.model import Policy
 
 _OBSTACLES = "select o.kind, o.name from anondb.release_obstacles($1::oid::regclass, $2, $3) as o"
-
-STAGES = ("prepare", "encode", "search", "publish", "verify", "swap")
 
 
 class Listener(Protocol):
