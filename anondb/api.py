@@ -1,4 +1,7 @@
-"""The library: a database that policies run on, and the releases that come of it."""
+"""The library: a database that policies run on, and the releases that come of it.
+
+Methods import what generates SQL themselves: it takes as long to load as many a command takes to run.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +22,16 @@ from anondb.hierarchy.score import Method, NodeSense, Score, ScoreSet
 from anondb.hierarchy.tree import Node
 from anondb.ontology import load as ontology_files
 from anondb.ontology.model import Progress, split
-from anondb.plan import explore as exploring
-from anondb.plan import rehearse
-from anondb.plan import run as running
-from anondb.plan.compile import compile_plan
-from anondb.plan.explore import OpenLattice
 from anondb.plan.model import Options
 from anondb.plan.result import Result
-from anondb.plan.run import Listener
 from anondb.policy.load import load
 from anondb.policy.model import Policy
-from anondb.report import frames
 
 if TYPE_CHECKING:
     import pandas
+
+    from anondb.plan.explore import OpenLattice
+    from anondb.plan.run import Listener
 
 
 def connect(dsn: str | None = None) -> Database:
@@ -61,10 +60,15 @@ class Database:
         listener: Listener | None = None,
     ) -> Release:
         """Runs a policy and returns its release; raises the errors that the exit codes stand for."""
+        from anondb.plan import run as running
+
         return Release(self, running.execute(self.door, _policy(policy), options or Options(), listener))
 
     def plan(self, policy: Policy | Path | str, *, replace: bool = False) -> str:
         """The whole SQL that a run would send; reads the catalogue and touches nothing."""
+        from anondb.plan import rehearse
+        from anondb.plan.compile import compile_plan
+
         upgrade.require_current(self.connection)
         policy = _policy(policy)
         source = catalog.resolve_source(self.connection, policy.source)
@@ -81,6 +85,9 @@ class Database:
         listener: Listener | None = None,
     ) -> OpenLattice:
         """Every node of a policy's lattice, with its state and figures; `full` checks those that need not be too."""
+        from anondb.plan import explore as exploring
+        from anondb.plan import run as running
+
         observe = (listener or running.Silence()).step
         return exploring.explore(self.door, _policy(policy), options or Options(), full=full, observe=observe)
 
@@ -227,14 +234,18 @@ class Release:
 
     @property
     def metrics(self) -> Mapping[str, float]:
-        return self.result.metrics
+        return self.result.all_metrics()
 
     def to_frame(self, limit: int | None = None) -> pandas.DataFrame:
         """The released rows (or the first of them) as a pandas DataFrame."""
+        from anondb.report import frames
+
         return frames.rows(self._database.connection, self.result.relation, limit)
 
     def class_sizes(self) -> pandas.Series[int]:
         """The sizes of the release's classes, counted from its rows now."""
+        from anondb.report import frames
+
         return frames.class_sizes(self._database.connection, self.result.relation, list(self.result.quasi))
 
     def __repr__(self) -> str:

@@ -1,23 +1,21 @@
-"""A real PostgreSQL for every test: one template database is made once and cloned for each test."""
+"""A real PostgreSQL for every test: template databases are made once in a run, and cloned for each test."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 from hypothesis import settings
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
 
 from anondb.api import Database
 from anondb.db import embedded
@@ -26,6 +24,7 @@ from anondb.db.ontology import store as store_ontology
 from anondb.db.upgrade import upgrade
 from anondb.errors import UsageError
 from anondb.ontology.wordnet import read as read_wordnet
+from tests.servers import drop_made, made_once, new_database, run_folder
 
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
 
@@ -38,9 +37,47 @@ Cli = Callable[..., subprocess.CompletedProcess[str]]
 # a shell starts what goes on in its background deaf to Ctrl-C; the commands that tests start must hear it
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+_RUN = pytest.StashKey[Path]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A run has one folder; its processes share the server in it, and the templates on that server."""
+    if hasattr(config, "workerinput"):
+        config.stash[_RUN] = Path(config.workerinput["anondb_run"])
+        return
+    ending = ExitStack()
+    config.stash[_RUN] = ending.enter_context(run_folder())
+    if named := os.environ.get("ANONDB_TEST_DSN"):
+        ending.callback(drop_made, named, _prefix(config))
+    config.add_cleanup(ending.close)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["anondb_run"] = str(node.config.stash[_RUN])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Tests by name are few, and done before more processes would be ready for them."""
+    names = [Path(argument.partition("::")[0]) for argument in config.args]
+    return 0 if all(path.is_file() for path in names) else min(os.cpu_count() or 1, 8)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that uses no server says the same whatever the server is."""
+    for item in items:
+        if "server" not in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.once)
+
+
+def _prefix(config: pytest.Config) -> str:
+    return config.stash[_RUN].name.replace("-", "_") + "_"
+
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
+def server(pytestconfig: pytest.Config) -> Iterator[str]:
     """ANONDB_TEST_DSN, else a container where Docker answers, else an embedded server of the tests' own."""
     if named := os.environ.get("ANONDB_TEST_DSN"):
         yield named
@@ -50,29 +87,34 @@ def server() -> Iterator[str]:
         with PostgresContainer("postgres:17", driver=None) as container:
             yield container.get_connection_url()
     else:
-        # a short path of its own: the server's socket lies in it
-        data = Path(tempfile.mkdtemp(prefix="anondb-test-"))
-        data.chmod(0o755)  # as root the server runs as another user, who has to get to its folder in here
-        try:
-            with embedded.start(data / "pg", durable=False) as running:
-                yield running.dsn
-        finally:
-            shutil.rmtree(data, ignore_errors=True)
+        # the first process of the run starts it, the last one stops it
+        with embedded.start(pytestconfig.stash[_RUN] / "pg", durable=False) as running:
+            yield running.dsn
+
+
+Made = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
-def template(server: str) -> Iterator[str]:
+def made(server: str, pytestconfig: pytest.Config) -> Made:
+    """The name of a database that the run makes once, from a template and by a function that fills it."""
+
+    def make(name: str, fill: Callable[[Connection], object], template: str = "template0") -> str:
+        return made_once(server, f"{_prefix(pytestconfig)}{name}", template, fill)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def template(made: Made) -> str:
     """The name of a database with anondb in it."""
-    with _new_database(server) as conninfo:
-        with psycopg.connect(conninfo, autocommit=True) as connection:
-            upgrade(connection)
-        yield psycopg.conninfo.conninfo_to_dict(conninfo)["dbname"]  # type: ignore[misc]
+    return made("empty", upgrade)
 
 
 @pytest.fixture
 def dsn(server: str, template: str) -> Iterator[str]:
     """The conninfo of a fresh database with anondb in it."""
-    with _new_database(server, template) as conninfo:
+    with new_database(server, template) as conninfo:
         yield conninfo
 
 
@@ -127,45 +169,47 @@ def anondb_command(arguments: Sequence[str | Path]) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def adult_template(server: str, template: str) -> Iterator[str]:
+def adult_template(made: Made, template: str) -> str:
     """The name of a database with the Adult census data in it, as table `adult`."""
     if not ADULT.is_dir():
         pytest.skip("the Adult data is not beside the project")
-    with _new_database(server, template) as conninfo:
-        with psycopg.connect(conninfo, autocommit=True) as connection, connection.cursor() as cursor:
-            cursor.execute(
-                "create table adult (sex text, age int, race text, marital_status text, education text,"
-                " native_country text, workclass text, occupation text, salary_class text)"
-            )
-            with cursor.copy("copy adult from stdin (format csv, header, delimiter ';')") as copy:
-                copy.write((ADULT / "adult.csv").read_bytes())
-        yield psycopg.conninfo.conninfo_to_dict(conninfo)["dbname"]  # type: ignore[misc]
+
+    def fill(connection: Connection) -> None:
+        connection.execute(
+            "create table adult (sex text, age int, race text, marital_status text, education text,"
+            " native_country text, workclass text, occupation text, salary_class text)"
+        )
+        with (
+            connection.cursor() as cursor,
+            cursor.copy("copy adult from stdin (format csv, header, delimiter ';')") as copy,
+        ):
+            copy.write((ADULT / "adult.csv").read_bytes())
+
+    return made("adult", fill, template)
 
 
 @pytest.fixture
 def adult(server: str, adult_template: str) -> Iterator[Database]:
     """A fresh database with the Adult census data."""
-    with _new_database(server, adult_template) as conninfo, Database(Door(conninfo)) as database:
+    with new_database(server, adult_template) as conninfo, Database(Door(conninfo)) as database:
         yield database
 
 
 @pytest.fixture(scope="session")
-def wordnet_template(server: str, template: str) -> Iterator[str]:
+def wordnet_template(made: Made, template: str) -> str:
     """The name of a database with WordNet's nouns in it."""
     try:
-        nouns = read_wordnet()
+        return made(
+            "wordnet", lambda connection: store_ontology(connection, "wordnet", read_wordnet()), template
+        )
     except UsageError as error:
         pytest.skip(f"there is no WordNet: {error.message}")
-    with _new_database(server, template) as conninfo:
-        with psycopg.connect(conninfo, autocommit=True) as connection:
-            store_ontology(connection, "wordnet", nouns)
-        yield psycopg.conninfo.conninfo_to_dict(conninfo)["dbname"]  # type: ignore[misc]
 
 
 @pytest.fixture
 def wordnet_dsn(server: str, wordnet_template: str) -> Iterator[str]:
     """The conninfo of a fresh database with WordNet in it."""
-    with _new_database(server, wordnet_template) as conninfo:
+    with new_database(server, wordnet_template) as conninfo:
         yield conninfo
 
 
@@ -178,7 +222,7 @@ def wordnet(wordnet_dsn: str) -> Iterator[Database]:
 
 @pytest.fixture(scope="session")
 def _one_wordnet_dsn(server: str, wordnet_template: str) -> Iterator[str]:
-    with _new_database(server, wordnet_template) as conninfo:
+    with new_database(server, wordnet_template) as conninfo:
         yield conninfo
 
 
@@ -190,19 +234,6 @@ def wordnet_connection(_one_wordnet_dsn: str) -> Iterator[Connection]:
         connection.transaction(force_rollback=True),
     ):
         yield connection
-
-
-@contextmanager
-def _new_database(server: str, template: str = "template0") -> Iterator[str]:
-    name = f"anondb_test_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(server, autocommit=True) as admin:
-        statement = sql.SQL("create database {} template {}")
-        admin.execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
-    try:
-        yield make_conninfo(server, dbname=name)
-    finally:
-        with psycopg.connect(server, autocommit=True) as admin:
-            admin.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
 
 
 def _docker_answers() -> bool:

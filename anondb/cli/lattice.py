@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -13,9 +13,11 @@ from rich.markup import escape
 from anondb.api import connect
 from anondb.cli.options import Dsn, Json, PolicyFile, TimeLimit
 from anondb.cli.output import RunProgress, out, table
-from anondb.plan.explore import NodeState, OpenLattice
 from anondb.plan.model import Options
 from anondb.policy.load import load
+
+if TYPE_CHECKING:
+    from anondb.plan.explore import NodeState, OpenLattice
 
 
 class Sort(StrEnum):

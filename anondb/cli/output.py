@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 from rich.console import Console
@@ -17,9 +17,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from anondb.db.execute import Step
 from anondb.errors import UsageError
-from anondb.plan.run import STAGES
+from anondb.plan.model import STAGES
+
+if TYPE_CHECKING:
+    from anondb.db.execute import Step
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)

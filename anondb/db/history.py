@@ -80,7 +80,7 @@ class History:
         status: str,
         error: str | None = None,
         result: Mapping[str, object] | None = None,
-        metrics: Mapping[str, float] | None = None,
+        metrics: Mapping[tuple[str, str], float] | None = None,
     ) -> None:
         """Writes how the run ended; if the connection went with it, on a new one."""
         try:
@@ -96,7 +96,7 @@ class History:
         status: str,
         error: str | None,
         result: Mapping[str, object] | None,
-        metrics: Mapping[str, float],
+        metrics: Mapping[tuple[str, str], float],
     ) -> None:
         with connection.transaction(), connection.cursor() as cursor:
             cursor.executemany(
@@ -106,7 +106,9 @@ class History:
                     for seq, s in enumerate(self._steps, 1)
                 ],
             )
-            cursor.executemany(_METRIC, [(self.run, name, "", value) for name, value in metrics.items()])
+            cursor.executemany(
+                _METRIC, [(self.run, name, column, value) for (name, column), value in metrics.items()]
+            )
             cursor.execute(
                 _FINISH, (status, error, None if result is None else Jsonb(dict(result)), self.run)
             )

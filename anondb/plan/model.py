@@ -11,6 +11,10 @@ from anondb.hierarchy.model import VghTable
 from anondb.policy.model import Policy
 from anondb.sqlgen.shape import Quasi, Relation, Scratch, Sensitive, SourceColumn
 
+EVALUATIONS = ("basic", "full", "none")
+STAGES = ("prepare", "encode", "search", "publish", "verify", "evaluate", "swap")
+"""Of a run, in order."""
+
 _LONGEST_WAIT = 2_000_000  # seconds; PostgreSQL counts milliseconds in 31 bits
 
 
@@ -57,6 +61,7 @@ class Options:
     lock_timeout: float = 10.0  # seconds to wait for a lock
     work_mem: str = "256MB"  # memory of a sort or a hash in the run
     levels: tuple[int, ...] | None = None  # the caller's choice, instead of the search's
+    evaluate: str = "basic"  # "full" also compares every two records; "none"
     time_limit: float | None = None  # seconds for the search; it then gives the best that it has found
 
     def __post_init__(self) -> None:
@@ -65,6 +70,10 @@ class Options:
         if not 0.001 <= self.lock_timeout <= _LONGEST_WAIT:
             raise UsageError(
                 "the lock timeout is not a time to wait", hint=f"give seconds, up to {_LONGEST_WAIT}"
+            )
+        if self.evaluate not in EVALUATIONS:
+            raise UsageError(
+                f"there is no evaluation {self.evaluate!r}", hint=f"choose from {', '.join(EVALUATIONS)}"
             )
         if self.time_limit is not None and not 0 < self.time_limit <= _LONGEST_WAIT:
             raise UsageError(

@@ -11,8 +11,9 @@ from anondb.algorithms.outcome import Classes
 from anondb.algorithms.registry import ALGORITHMS
 from anondb.hierarchy.model import Mask
 from anondb.plan import search, stages
+from anondb.plan.evaluate import Evaluating, evaluate
 from anondb.plan.model import Options, Plan
-from anondb.plan.verify import measure
+from anondb.plan.verify import Published, measure
 from anondb.sqlgen.build import Node
 from anondb.sqlgen.models import Models
 from anondb.sqlgen.render import render
@@ -70,6 +71,8 @@ class Rehearsal:
                 return (_RECORDS if rest == "1" else 0, 1)
             case "halves":
                 return (1, (1,))
+            case "linkage":
+                return (0.0,)
             case "whole":
                 return (True,)
             case _ if name == "count persons":
@@ -79,6 +82,9 @@ class Rehearsal:
     def rows(
         self, name: str, statement: Node | str, parameters: Sequence[object] = ()
     ) -> list[tuple[Any, ...]]:
+        if name.startswith(("utility", "risk", "disclosure")):
+            self.run(name, statement)
+            return []
         return [self.one(name, statement, parameters)]
 
     def _coded(self, code: str) -> Coded:
@@ -101,6 +107,9 @@ def script(plan: Plan) -> str:
     stages.write(rehearsal, plan, names, encoded, models, outcome, fresh)
     rehearsal.stage = "verify"
     measure(rehearsal, plan, names, encoded, models, outcome, fresh)
+    rehearsal.stage = "evaluate"
+    published = Published(_RECORDS, 1, _RECORDS, _RECORDS, _RECORDS**2)
+    evaluate(Evaluating(rehearsal, plan, names, encoded, fresh), outcome, published, full=False)
     rehearsal.stage = "swap"
     stages.swap(rehearsal, plan, fresh, run=0)
     return "\n".join(_lines(rehearsal.statements))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from anondb.plan.evaluate import Figure
 from anondb.sqlgen.shape import Relation
 
 
@@ -33,7 +34,8 @@ class Result:
     score: float | None = None  # what the objective makes of the chosen node
     iterations: int | None = None  # partitions that were looked at, where records are partitioned
     partitioned: tuple[str, ...] = ()  # the columns that were cut
-    metrics: Mapping[str, float] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)  # of the release's classes and models
+    figures: tuple[Figure, ...] = ()  # of utility and risk
 
     def as_json(self) -> dict[str, Any]:
         """The object that `anondb run --json` prints."""
@@ -51,8 +53,25 @@ class Result:
             "k": self.k,
             **self._search(),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
-            "metrics": dict(self.metrics),
+            "metrics": self.all_metrics(),
+            "notes": {
+                figure.name: figure.note for figure in self.figures if figure.note and not figure.column
+            },
         }
+
+    def by_column(self) -> dict[tuple[str, str], float]:
+        """Every figure by its name and its column, which is empty for the whole release."""
+        found = {(name, ""): value for name, value in self.metrics.items()}
+        for figure in self.figures:
+            if figure.value is not None:
+                found[figure.name, figure.column or ""] = figure.value
+            if figure.before is not None:
+                found[f"{figure.name}_before", figure.column or ""] = figure.before
+        return found
+
+    def all_metrics(self) -> dict[str, float]:
+        """Every figure by its name, `name:column` for those of a column."""
+        return {f"{name}:{column}" if column else name: v for (name, column), v in self.by_column().items()}
 
     def _search(self) -> dict[str, Any]:
         """How the search went, in the terms of its kind."""

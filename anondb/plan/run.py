@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Protocol
 
+from anondb.algorithms.lattice import Levels
+from anondb.algorithms.outcome import Classes
 from anondb.db.catalog import resolve_target, target_text
 from anondb.db.connection import Connection, Door, one_snapshot
 from anondb.db.execute import Executor, Step
@@ -17,15 +19,15 @@ from anondb.db.upgrade import require_current
 from anondb.errors import AnondbError, UnsatisfiableError, UsageError
 from anondb.plan import search as searching
 from anondb.plan import stages
-from anondb.plan.model import Options, Plan
+from anondb.plan.evaluate import Evaluating, Figure, evaluate
+from anondb.plan.model import STAGES, Options, Plan
 from anondb.plan.prepare import prepare
 from anondb.plan.result import Result
-from anondb.plan.verify import measure, verify
+from anondb.plan.verify import Published, measure, verify
 from anondb.policy.model import Policy
+from anondb.sqlgen.shape import Relation, Scratch
 
 _OBSTACLES = "select o.kind, o.name from anondb.release_obstacles($1::oid::regclass, $2, $3) as o"
-
-STAGES = ("prepare", "encode", "search", "publish", "verify", "swap")
 
 
 class Listener(Protocol):
@@ -64,7 +66,7 @@ def execute(door: Door, policy: Policy, options: Options, listener: Listener | N
             except BaseException as error:
                 history.finish("failed", type(error).__name__)
                 raise
-            history.finish("done", result=result.as_json(), metrics=result.metrics)
+            history.finish("done", result=result.as_json(), metrics=result.by_column())
             return result
 
 
@@ -107,6 +109,8 @@ class _Run:
                         "every record would be suppressed",
                         hint="lower suppression or k; --allow-empty publishes an empty release",
                     )
+            with self._stage("evaluate"):
+                figures = self._evaluate(plan, names, encoded, outcome, published, fresh)
             with self._stage("swap"):
                 stages.swap(self.db, plan, fresh, self.run)
         return Result(
@@ -129,7 +133,22 @@ class _Run:
                 "class_size_max": float(published.largest),
                 **published.reached(self.policy.privacy),
             },
+            figures=figures,
         )
+
+    def _evaluate(
+        self,
+        plan: Plan,
+        names: Scratch,
+        encoded: stages.Encoded,
+        outcome: Levels | Classes,
+        published: Published,
+        fresh: Relation,
+    ) -> tuple[Figure, ...]:
+        if self.options.evaluate == "none" or published.rows == 0:
+            return ()
+        run = Evaluating(self.db, plan, names, encoded, fresh)
+        return tuple(evaluate(run, outcome, published, full=self.options.evaluate == "full"))
 
     def _prepare(self) -> Plan:
         plan, found = prepare(

@@ -185,6 +185,16 @@ class Scratch:
         return f"r{self.run}_combination"
 
     @property
+    def linked(self) -> str:
+        """Each pair of original and released combinations o1 … r1 …, whether it is released, and how many n."""
+        return f"r{self.run}_linked"
+
+    @property
+    def ladder(self) -> str:
+        """The label of each leaf at each level, of hierarchies that are not stored."""
+        return f"r{self.run}_ladder"
+
+    @property
     def audit(self) -> str:
         """The classes of the release with the codes of a sensitive column, counted from its rows."""
         return f"r{self.run}_audit"

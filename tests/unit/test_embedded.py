@@ -25,8 +25,6 @@ from anondb.errors import DatabaseError, UsageError
 if sys.platform == "win32":
     pytest.skip("the embedded PostgreSQL needs Unix", allow_module_level=True)
 
-pytestmark = pytest.mark.once
-
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 
 # a user of the server in a process of its own: says what it got, and stays until its input ends

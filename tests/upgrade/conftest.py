@@ -15,6 +15,7 @@ from psycopg.conninfo import make_conninfo
 
 from anondb import resources
 from anondb.db.connection import Connection
+from tests.servers import new_database
 
 Connect = Callable[..., Connection]
 
@@ -43,13 +44,8 @@ create aggregate anondb.largest(int) (sfunc = int4larger, stype = int);
 @pytest.fixture
 def empty_database(server: str) -> Iterator[str]:
     """The conninfo of a new database that has nothing in it."""
-    name = f"anondb test {uuid.uuid4().hex[:12]}"
-    with psycopg.connect(server, autocommit=True) as admin:
-        admin.execute(sql.SQL("create database {} template template0").format(sql.Identifier(name)))
-        try:
-            yield make_conninfo(server, dbname=name)
-        finally:
-            admin.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+    with new_database(server, name="anondb test {}") as conninfo:
+        yield conninfo
 
 
 @pytest.fixture

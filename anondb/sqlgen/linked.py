@@ -1,0 +1,117 @@
+"""The link between originals and released records, which a release does not have: for measures, inside a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from anondb.hierarchy.model import CsvVgh
+from anondb.sqlgen.build import (
+    call,
+    cast,
+    col,
+    create_scratch,
+    equal,
+    every,
+    named,
+    number,
+    query,
+    scratch,
+    subquery,
+)
+from anondb.sqlgen.partition import union_all
+from anondb.sqlgen.publish import Chosen
+from anondb.sqlgen.render import render
+from anondb.sqlgen.shape import Quasi, Relation, Scratch
+
+
+def of_levels(names: Scratch, chosen: Sequence[Chosen]) -> exp.Create:
+    """Combinations of the frequency set with the labels of their classes; what is masked is not released."""
+    below = [c for c in chosen if not c.at_root]
+    keys = sorted({c.quasi.code for c in chosen} | {c.key for c in below})
+    same = every([equal(col(c.key, "k"), col(c.key, "f")) for c in below])
+    classes = exp.Join(this=scratch(names.classes, "k"), on=same, side="LEFT")
+    released = call("coalesce", col("ok", "k"), exp.false())
+    return _linked(names, [c.quasi for c in chosen], _counted(names.freq, keys), classes, released)
+
+
+def of_classes(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create:
+    """Combinations of partitions with their labels."""
+    cells = _counted(names.partitioned, [*[q.code for q in quasi], "part"])
+    classes = exp.Join(this=scratch(names.classes, "k"), on=equal(col("part", "k"), col("part", "f")))
+    return _linked(names, quasi, cells, classes, exp.true())
+
+
+def ladder(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create | None:
+    """The hierarchies from files as the measures read them; None where there are none."""
+    rungs = [
+        query(
+            [
+                named(number(q.number), "i"),
+                named(col("g0", "h"), "leaf"),
+                named(number(level), "level"),
+                named(col(f"g{level}", "h"), "label"),
+            ],
+            scratch(names.leaves(q), "h"),
+        )
+        for q in quasi
+        if isinstance(q.hierarchy, CsvVgh)
+        for level in range(q.height + 1)
+    ]
+    return create_scratch(names.ladder, union_all(rungs)) if rungs else None
+
+
+def query_of(names: Scratch) -> str:
+    """The linked records as a query, which the measures take as text."""
+    return render(exp.select(exp.Star()).from_(scratch(names.linked)))
+
+
+def relation_text(relation: Relation) -> str:
+    """A relation's name as a regclass is written."""
+    return render(exp.Table(this=_quoted(relation.name), db=_quoted(relation.schema)))
+
+
+def temporary(name: str) -> str:
+    return relation_text(Relation("pg_temp", name))
+
+
+def pairs(names: Scratch, quasi: Sequence[Quasi]) -> exp.Select:
+    """How many pairs of different originals and different released combinations there are."""
+
+    def different(side: str) -> exp.Subquery:
+        columns = [col(f"{side}{q.number}", "l") for q in quasi]
+        rows = query(columns, scratch(names.linked, "l"), group=[column.copy() for column in columns])
+        return subquery(query([exp.Count(this=exp.Star())], subquery(rows, "d")))
+
+    return exp.select(exp.Mul(this=different("o"), expression=different("r")))
+
+
+def _linked(
+    names: Scratch, quasi: Sequence[Quasi], cells: exp.Select, classes: exp.Join, released: exp.Expr
+) -> exp.Create:
+    labels = [
+        named(exp.Case().when(released.copy(), col(f"g{q.number}", "k")), f"r{q.number}") for q in quasi
+    ]
+    found = [*[col(q.code, "f") for q in quasi], *labels, named(released, "released"), col("n", "f")]
+    # OFFSET 0 keeps the planner from joining piece by piece: by a few codes, a combination has many classes
+    rows = query(found, subquery(cells, "f"), joins=[classes]).offset(number(0))
+    entries = [
+        exp.Join(this=scratch(names.dictionary(q), q.code), on=equal(col("leaf", q.code), col(q.code, "x")))
+        for q in quasi
+    ]
+    originals = [named(col("raw", q.code), f"o{q.number}") for q in quasi]
+    released_as = [col(f"r{q.number}", "x") for q in quasi]
+    columns = [*originals, *released_as, col("released", "x"), col("n", "x")]
+    return create_scratch(names.linked, query(columns, subquery(rows, "x"), joins=entries))
+
+
+def _counted(source: str, keys: Sequence[str]) -> exp.Select:
+    total = named(cast(exp.Sum(this=col("n", "s")), "bigint"), "n")
+    return query(
+        [*[col(key, "s") for key in keys], total], scratch(source, "s"), group=[col(k, "s") for k in keys]
+    )
+
+
+def _quoted(name: str) -> exp.Identifier:
+    return exp.Identifier(this=name, quoted=True)
