@@ -6,11 +6,12 @@ Methods import what generates SQL themselves: it takes as long to load as many a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from anondb.db import catalog, gsl, removal, upgrade, vgh
+from anondb.db import catalog, gsl, kept_runs, removal, upgrade, vgh
 from anondb.db import ontology as stored
 from anondb.db.connection import Connection, Door, find
 from anondb.db.ontology import Loaded, OntologyInfo, Sense, TermMapping
@@ -30,8 +31,11 @@ from anondb.policy.model import Policy
 if TYPE_CHECKING:
     import pandas
 
+    from anondb.comparison import Trials
+    from anondb.plan.compare import CompareListener
+    from anondb.plan.evaluation import Evaluation
     from anondb.plan.explore import OpenLattice
-    from anondb.plan.run import Listener
+    from anondb.plan.pipeline import Listener
 
 
 def connect(dsn: str | None = None) -> Database:
@@ -58,11 +62,32 @@ class Database:
         *,
         options: Options | None = None,
         listener: Listener | None = None,
+        report: Path | str | None = None,
     ) -> Release:
-        """Runs a policy and returns its release; raises the errors that the exit codes stand for."""
+        """Runs a policy and returns its release; raises the errors that the exit codes stand for.
+
+        `report` names a file for the report of the run, which is then evaluated in full.
+        """
         from anondb.plan import run as running
 
-        return Release(self, running.execute(self.door, _policy(policy), options or Options(), listener))
+        policy, options = _policy(policy), options or Options()
+        if report is not None:
+            from anondb import release_report
+
+            options = replace(options, evaluate="full")
+            upgrade.require_current(self.connection)
+            release_report.require_possible(self.connection, report)
+        release = Release(self, running.execute(self.door, policy, options, listener))
+        if report is not None:
+            release.report(report)
+        return release
+
+    def report(self, run: int | str = "last", file: Path | str | None = None) -> Path:
+        """Writes the report of a run, one HTML file, from the history alone; returns where it is."""
+        from anondb import release_report
+
+        upgrade.require_current(self.connection)
+        return release_report.write(self.connection, run, file)
 
     def plan(self, policy: Policy | Path | str, *, replace: bool = False) -> str:
         """The whole SQL that a run would send; reads the catalogue and touches nothing."""
@@ -86,10 +111,65 @@ class Database:
     ) -> OpenLattice:
         """Every node of a policy's lattice, with its state and figures; `full` checks those that need not be too."""
         from anondb.plan import explore as exploring
-        from anondb.plan import run as running
+        from anondb.plan.pipeline import Silence
 
-        observe = (listener or running.Silence()).step
+        observe = (listener or Silence()).step
         return exploring.explore(self.door, _policy(policy), options or Options(), full=full, observe=observe)
+
+    def evaluate(self, run: int | str = "last") -> Evaluation:
+        """What a run found that its release is worth and gives away; `"last"` is the last that published."""
+        from anondb.plan import evaluation
+
+        upgrade.require_current(self.connection)
+        return evaluation.of_run(kept_runs.find(self.connection, run))
+
+    def evaluate_tables(
+        self,
+        original: str,
+        release: str,
+        *,
+        quasi: Sequence[str],
+        key: str | None = None,
+        vghs: Mapping[str, str] | None = None,
+        sensitive: Sequence[str] = (),
+        population: str | None = None,
+        fraction: float | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+        roots: Sequence[str] | None = None,
+        listener: Listener | None = None,
+    ) -> Evaluation:
+        """What a release that anyone has made is worth and gives away, against its original.
+
+        `key` names a record in both tables; without it, what needs the link is left out. `vghs` names stored
+        hierarchies by column. `roots` are the labels, one for each quasi-identifier, of a record that is masked.
+        """
+        from anondb.plan import evaluate_tables as tables
+        from anondb.plan.compared import EvaluationRequest
+        from anondb.plan.pipeline import Silence
+
+        asked = EvaluationRequest(
+            original, release, quasi, key, vghs or {}, sensitive, population, fraction, sample, seed, roots
+        )
+        return tables.evaluate_tables(self.door, asked, (listener or Silence()).step)
+
+    def compare(
+        self,
+        policy: Policy | Path | str,
+        *,
+        algorithms: Sequence[str] = ("datafly", "incognito", "mondrian"),
+        k: Sequence[int] | None = None,
+        quasi: Sequence[int] | None = None,
+        options: Options | None = None,
+        listener: CompareListener | None = None,
+    ) -> Trials:
+        """Tries every algorithm with every k and with the first so many quasi-identifiers; publishes nothing."""
+        from anondb.comparison import Trials
+        from anondb.plan import compare as comparing
+
+        policy = _policy(policy)
+        settings = comparing.settings_of(policy, algorithms, k, quasi)
+        return Trials(policy, comparing.compare(self.door, policy, settings, options or Options(), listener))
 
     def load_vgh(
         self, name: str, file: Path | str, *, replace: bool = False, ontology: str | None = None
@@ -235,6 +315,10 @@ class Release:
     @property
     def metrics(self) -> Mapping[str, float]:
         return self.result.all_metrics()
+
+    def report(self, file: Path | str | None = None) -> Path:
+        """Writes the report of the run that made it: one HTML file, for people."""
+        return self._database.report(self.result.run, file)
 
     def to_frame(self, limit: int | None = None) -> pandas.DataFrame:
         """The released rows (or the first of them) as a pandas DataFrame."""

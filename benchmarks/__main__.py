@@ -13,12 +13,14 @@ import psycopg
 
 from anondb.algorithms.registry import ALGORITHMS
 from anondb.errors import AnondbError, DatabaseError
-from benchmarks import full_domain, gsl, ontology, optimal
+from benchmarks import full_domain, gsl, measures, mondrian, ontology, optimal
 from benchmarks.options import Options
 
 BENCHMARKS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "full-domain": full_domain.run,
     "gsl": gsl.run,
+    "measures": measures.run,
+    "mondrian": mondrian.run,
     "ontology": ontology.run,
     "optimal": optimal.run,
 }

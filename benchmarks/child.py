@@ -14,14 +14,15 @@ from typing import Any
 import anondb
 from anondb.db.execute import Step
 from anondb.errors import AnondbError
+from anondb.plan.model import Options
 
 _STATUS = Path("/proc/self/status")
 
 
-def run_policy(conninfo: str, policy: Path) -> dict[str, Any]:
+def run_policy(conninfo: str, policy: Path, evaluate: str = "none") -> dict[str, Any]:
     """The result of a run, its steps, its seconds as a whole and the client's peak memory."""
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.child", policy],
+        [sys.executable, "-m", "benchmarks.child", policy, evaluate],
         env=os.environ | {"ANONDB_DSN": conninfo},
         cwd=Path(__file__).resolve().parents[1],
         stdout=subprocess.PIPE,
@@ -44,11 +45,11 @@ class Steps:
         self.kept.append({"stage": step.stage, "step": step.name, "rows": step.rows, "ms": round(step.ms, 2)})
 
 
-def main(policy: str) -> None:
+def main(policy: str, evaluate: str) -> None:
     steps = Steps()
     with anondb.connect() as db:
         started, busy = time.perf_counter(), time.process_time()
-        result = db.run(policy, listener=steps).result
+        result = db.run(policy, options=Options(evaluate=evaluate), listener=steps).result
         whole, busy = time.perf_counter() - started, time.process_time() - busy
     figures = {
         **result.as_json(),
@@ -72,6 +73,6 @@ def _peak() -> int:
 
 if __name__ == "__main__":
     try:
-        main(sys.argv[1])
+        main(*sys.argv[1:])
     except AnondbError as error:
         sys.exit(f"error: {error}")

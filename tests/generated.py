@@ -9,6 +9,7 @@ from pathlib import Path
 
 from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh, Values
 from anondb.sqlgen import (
+    account,
     audit,
     classes,
     costs,
@@ -16,6 +17,7 @@ from anondb.sqlgen import (
     encode,
     frequency,
     halves,
+    linked,
     models,
     node,
     partition,
@@ -65,6 +67,7 @@ def statements(name: str) -> Iterator[Node]:
     yield encode.raw_frequencies(names, source, quasi)
     yield encode.raw_frequencies(names, source, quasi, [copied], SourceColumn(name + "8", "text", "text"))
     yield encode.records(names, quasi)
+    yield encode.set_nulls_aside(names, quasi)
     yield encode.leave_out_nulls(names, quasi)
     yield encode.stored_leaves(names, quasi[3])
     yield encode.file_leaves(names, quasi[4])
@@ -86,12 +89,22 @@ def statements(name: str) -> Iterator[Node]:
         yield audit.other_classes(names, fresh, chosen)
         yield publish.insert_records(names, source, fresh, columns, chosen)
         yield publish.insert_rows(names, fresh, [*columns[:-1], copied], chosen)
+        yield linked.of_levels(names, chosen)
+        yield linked.risen(names, chosen)
     bare = [replace(q, hierarchy=Values(), height=1) for q in quasi[:3]]
     condition = Condition("s1", lambda value, n: call("bool_and", n.eq(value)))
     for strict in (True, False):
         p = Partitioning(names, [*bare, *quasi[3:]], 5, strict, [condition])
         yield from partitioning(p, condition)
         yield classes.insert_rows(p, fresh, columns, [other])
+    yield linked.of_classes(names, quasi)
+    yield linked.with_nulls(names, quasi)
+    yield linked.take_nulls_back(names)
+    yield linked.different(names, quasi)
+    yield account.original_sizes(names, quasi)
+    yield account.released_sizes(names, quasi)
+    for q in filter(account.has_leaves, quasi):
+        yield account.hierarchy(names, q)
     yield publish.create_release(fresh, columns, quasi)
     yield publish.class_figures(fresh, [q.name for q in quasi])
     yield publish.comment(fresh, name)

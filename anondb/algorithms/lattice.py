@@ -105,6 +105,15 @@ class Lattice:
             self._states = (self.checks, self._judge())
         return _STATES[int(self._states[1].item(self.grid.number(node)))]
 
+    def states_by_height(self) -> dict[tuple[int, State], int]:
+        """How many nodes of each total of levels are in each state, where there is one."""
+        import numpy as np
+
+        states, heights = self._judge().ravel(), self.grid.levels().ravel()
+        found, counts = np.unique(heights * len(_STATES) + states, return_counts=True)
+        pairs = (divmod(int(number), len(_STATES)) for number in found)
+        return {(height, _STATES[s]): int(n) for (height, s), n in zip(pairs, counts, strict=True)}
+
     def checked_nodes(self) -> list[Node]:
         """The nodes of all columns that have been checked."""
         return [_full(node) for node in self.checked if None not in node]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from threading import Thread
 
 from anondb.algorithms.lattice import Demand, Lattice, Levels
 from anondb.algorithms.objective import OBJECTIVES, Objective
@@ -72,3 +73,9 @@ ALGORITHMS = {
         ),
     )
 }
+
+
+def load_ahead(name: str) -> None:
+    """Loads what a search computes with while the server counts: it takes as long as a dozen checks."""
+    if ALGORITHMS[name].objectives:
+        Thread(target=import_module, args=("numpy",), daemon=True).start()

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from anondb.cli import database, demo, lattice, ontology, policies, vgh
+from anondb.cli import compare, database, demo, evaluate, lattice, ontology, policies, report, vgh
 from anondb.cli.output import LogFormat, report_error, report_usage, set_up_logging
 from anondb.errors import AnondbError, Terminated
 
@@ -47,6 +47,9 @@ app.command()(demo.demo)
 app.command()(policies.plan)
 app.command()(policies.run)
 app.command()(lattice.lattice)
+app.command()(compare.compare)
+app.command()(report.report)
+app.command()(evaluate.evaluate)
 app.add_typer(database.app, name="db")
 app.add_typer(ontology.app, name="ontology")
 app.add_typer(vgh.app, name="vgh")

@@ -23,6 +23,7 @@ from anondb.db.errors import translated
 from anondb.errors import UsageError
 from anondb.hierarchy import csvfile
 from anondb.hierarchy.model import ROOT, CsvVgh, Dates, Intervals, Mask
+from anondb.plan.model import Options
 from anondb.plan.result import Result
 from anondb.policy.load import load
 from anondb.policy.model import Column, Policy
@@ -60,7 +61,7 @@ _BAR = 30  # characters for all records
 
 def demo(
     folder: Annotated[
-        Path, typer.Option("--dir", help="Where the policy and its hierarchy are written.")
+        Path, typer.Option("--dir", help="Where the policy, its hierarchy and the report are written.")
     ] = Path("anondb-demo"),
     dsn: Annotated[
         str | None, typer.Option(metavar="DSN", help="Another database than the embedded one.")
@@ -68,7 +69,7 @@ def demo(
 ) -> None:
     """Anonymize a small table of persons, step by step, on an embedded PostgreSQL.
 
-    Takes some seconds. Writes a policy and its hierarchy into ./anondb-demo.
+    Takes some seconds. Writes a policy, its hierarchy and a report into ./anondb-demo.
     """
     example = resources.path("examples") / "hospital"
     policy = load(example / "admissions.toml")  # as it came, so that the demo is the same every time
@@ -87,7 +88,7 @@ def demo(
 
         _title("4. The run: count, search, publish, verify")
         with RunProgress() as progress:
-            result = db.run(policy, listener=progress).result
+            result = db.run(policy, options=Options(evaluate="full"), listener=progress).result
         print_result(result)
 
         _title("5. The release: share.admissions")
@@ -95,8 +96,11 @@ def demo(
         _sizes(db, result)
         _steps(db, result)
 
+        _title("6. The report: what the release is worth, and what it gives away")
+        report = _report(db, result, folder)
+
     _title("What there is now")
-    _what_there_is(files, db.door)
+    _what_there_is(files, report, db.door)
     _title("What to try next")
     _what_next(files, dsn)
 
@@ -212,8 +216,23 @@ def _steps(db: Database, result: Result) -> None:
     out.print(slowest)
 
 
-def _what_there_is(files: Sequence[Path], door: Door) -> None:
+def _report(db: Database, result: Result, folder: Path) -> Path | None:
+    """A file with all figures; without the packages for that, how to get them."""
+    try:
+        file = db.report(result.run, folder / "report.html")
+    except UsageError as error:
+        _pairs({"no report": f"{error.message} ({error.hint})"})
+        return None
+    out.print(
+        "All figures, drawn and explained, with the policy, the hierarchy and the SQL: in one HTML file."
+    )
+    return file
+
+
+def _what_there_is(files: Sequence[Path], report: Path | None, door: Door) -> None:
     _pairs({"the policy": str(files[0]), "a hierarchy": str(files[1])})
+    if report is not None:
+        _pairs({"the report": str(report)})
     if door.is_embedded:
         _pairs({"the database": str(embedded.default_data_dir())})
 
@@ -224,6 +243,7 @@ def _what_next(files: Sequence[Path], dsn: str | None) -> None:
     _pairs(
         {
             "change k": f"{anondb} run {policy}{there}",
+            "as a report": f"{anondb} run --report report.html {policy}{there}",
             "see the SQL": f"{anondb} plan {policy}{there}",
             "other levels": f"{anondb} lattice --sort suppressed --limit 20 {policy}{there}",
             "store jobs": f"{anondb} vgh load occupation {hierarchy}{there}",

@@ -17,7 +17,8 @@ from anondb.plan.model import Options
 from anondb.policy.load import load
 
 if TYPE_CHECKING:
-    from anondb.plan.explore import NodeState, OpenLattice
+    from anondb.plan.explore import OpenLattice
+    from anondb.plan.nodes import NodeState
 
 
 class Sort(StrEnum):

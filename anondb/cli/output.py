@@ -56,6 +56,8 @@ def set_up_logging(form: LogFormat, *, verbose: bool) -> None:
     log.propagate = False
     # the driver warns of what it ignores while it cleans up after an error; the error is what we tell
     logging.getLogger("psycopg").setLevel(logging.CRITICAL)
+    # and the charts' library of where it keeps its list of fonts
+    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
 
 
 def report_error(message: str, hint: str | None, code: int) -> None:

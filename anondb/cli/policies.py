@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import json
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
 from anondb.api import connect
+from anondb.cli.figures import summary
 from anondb.cli.options import Dsn, Json, PolicyFile, TimeLimit
 from anondb.cli.output import RunProgress, out, table
 from anondb.errors import UsageError
 from anondb.plan.model import Options
 from anondb.plan.result import Result
 from anondb.policy.load import load
+
+
+class Evaluate(StrEnum):
+    BASIC = "basic"
+    FULL = "full"
+    NONE = "none"
 
 
 def plan(policy: PolicyFile, dsn: Dsn = None) -> None:
@@ -48,6 +57,14 @@ def run(
         ),
     ] = None,
     time_limit: TimeLimit = None,
+    evaluate: Annotated[
+        Evaluate,
+        typer.Option(help="Which figures of utility and risk to keep; full also compares every two records."),
+    ] = Evaluate.BASIC,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.html", help="Evaluate in full, and write a report for people."),
+    ] = None,
     lock_timeout: Annotated[
         float,
         typer.Option(metavar="SECONDS", help="How long to wait for readers of the old release.", min=0.001),
@@ -65,6 +82,8 @@ def run(
 
       anondb run admissions.toml --json --dsn service=clinic
 
+      anondb run admissions.toml --report admissions.html
+
       anondb run admissions.toml --levels 1,0,2   (anondb lattice shows which there are)
 
     Exit codes: 0 done, 2 the policy or the call is wrong or does not fit the
@@ -81,13 +100,16 @@ def run(
         work_mem=work_mem,
         levels=None if levels is None else _levels(levels),
         time_limit=time_limit,
+        evaluate=evaluate,
     )
     with connect(dsn) as db, RunProgress() as progress:
-        result = db.run(loaded, options=options, listener=progress).result
+        result = db.run(loaded, options=options, listener=progress, report=report).result
     if as_json:
         typer.echo(json.dumps(result.as_json(), ensure_ascii=False))
     else:
         print_result(result)
+        if report is not None:
+            out.print(f"\nreport: {report}", markup=False, soft_wrap=True)
 
 
 def _levels(text: str) -> tuple[int, ...]:
@@ -127,6 +149,8 @@ def print_result(result: Result) -> None:
     if result.objective and result.score is not None:
         proven = "" if result.proven else "; a better node may exist"
         out.print(f"{result.objective}: {result.score:.6g}{proven}")
+    for line in summary(result.figures):
+        out.print(line)
     out.print()
     timing = table("stage", *(f">{stage}" for stage in result.seconds))
     timing.add_row("seconds", *(f"{seconds:.2f}" for seconds in result.seconds.values()))

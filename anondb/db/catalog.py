@@ -54,6 +54,16 @@ where s.nspname = %(schema)s and r.relname = %(table)s and a.attnum > 0 and not 
 order by a.attnum
 """
 
+_CATEGORIES = """
+select a.attname, t.typcategory::text
+from pg_catalog.pg_attribute as a
+join pg_catalog.pg_type as t on t.oid = a.atttypid
+join pg_catalog.pg_class as c on c.oid = a.attrelid
+join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+where n.nspname = %(schema)s and c.relname = %(table)s and a.attnum > 0 and not a.attisdropped
+order by a.attnum
+"""
+
 _TARGET = """
 select c.oid::bigint, c.relkind::text,
        exists (select from anondb.run as r where r.release_oid = c.oid)
@@ -88,18 +98,24 @@ join anondb.vgh_node as n on n.vgh = v.id and n.parent is null
 """
 
 
-def resolve_source(connection: Connection, name: Name) -> Relation:
-    """The source with its schema, found as this role's search path finds it."""
-    with translated("looking up the source"):
+def resolve_source(connection: Connection, name: Name, role: str = "source") -> Relation:
+    """A table that is read, with its schema, found as the search path finds it; errors tell its role."""
+    with translated(f"looking up the {role}"):
         found = _rows(connection, _RELATION, schema=name.schema, table=name.table)
         if found and found[0][2] in SOURCE_KINDS:
             return Relation(*found[0][:2])
         neighbours = [table for (table,) in _rows(connection, _NEIGHBOURS, schema=name.schema)]
     what = "does not exist" if not found else "is not a table, a view or a foreign table"
     raise UsageError(
-        f"source {name} {what}",
+        f"{role} {name} {what}",
         hint=did_you_mean(name.table, neighbours) or "names are taken as the catalogue spells them",
     )
+
+
+def column_categories(connection: Connection, relation: Relation) -> dict[str, str]:
+    """The columns of a table, and what PostgreSQL takes their types for: N numbers, D dates, S texts, …"""
+    with translated("reading the catalogue"):
+        return dict(_rows(connection, _CATEGORIES, schema=relation.schema, table=relation.name))
 
 
 def resolve_target(connection: Connection, name: Name) -> Relation:
@@ -116,8 +132,8 @@ def resolve_target(connection: Connection, name: Name) -> Relation:
     return Relation(schema, name.table)
 
 
-def snapshot(connection: Connection, source: Relation, target: Relation) -> Snapshot:
-    """The source, the target and the stored hierarchies, as this role sees them."""
+def snapshot(connection: Connection, source: Relation, target: Relation | TargetInfo) -> Snapshot:
+    """The source, the target (unless all is known of it) and the stored hierarchies, as this role sees them."""
     with translated("reading the catalogue"):
         place = {"schema": source.schema, "table": source.name}
         columns = _rows(connection, _COLUMNS, **place)
@@ -125,7 +141,7 @@ def snapshot(connection: Connection, source: Relation, target: Relation) -> Snap
         stored = {name: StoredInfo(*info) for name, *info in _rows(connection, _HIERARCHIES)}
         return Snapshot(
             SourceInfo(source, tuple(SourceColumn(*row) for row in columns), rows),
-            _target(connection, target),
+            target if isinstance(target, TargetInfo) else _target(connection, target),
             stored,
         )
 

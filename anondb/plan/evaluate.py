@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from anondb.algorithms.lattice import Levels
 from anondb.algorithms.outcome import Classes
-from anondb.hierarchy.model import StoredVgh
+from anondb.hierarchy.model import CsvVgh, StoredVgh
 from anondb.plan.clusters import cluster_agreement
+from anondb.plan.figure import Figure
 from anondb.plan.model import Plan
 from anondb.plan.stages import Encoded, chosen_levels
 from anondb.plan.steps import Steps
@@ -18,6 +19,8 @@ from anondb.sqlgen.shape import Relation, Scratch
 
 MEASURE = "wup"
 MOST_PAIRS = 250_000  # of different records, for linkage by distance
+MOST_COVERED = 20_000_000  # the same for linkage by coverage, where classes overlap
+FEWEST_CLASSES = 200  # in a sample of them
 
 _UTILITY = """
 select u.name, u.of_column, u.value, u.note
@@ -37,17 +40,6 @@ from anondb.attribute_disclosure($1::text::regclass, $2::name[], $3::name, roots
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A measure of a release, by column or of the whole; of risk also what it was before."""
-
-    name: str
-    column: str | None = None
-    value: float | None = None
-    note: str | None = None  # why there is no value, or what it leaves out
-    before: float | None = None
-
-
-@dataclass(frozen=True)
 class Evaluating:
     """What all measures of a run need to know."""
 
@@ -55,6 +47,7 @@ class Evaluating:
     plan: Plan
     names: Scratch
     encoded: Encoded
+    outcome: Levels | Classes
     fresh: Relation
 
     @property
@@ -67,15 +60,19 @@ class Evaluating:
 
     @property
     def roots(self) -> list[str] | None:
-        """What masked records look like, who are no class."""
-        masked = self.plan.policy.privacy.suppress == "mask"
+        """What masked records look like, who are no class; where there are none, it may be one."""
+        masked = self.plan.policy.privacy.suppress == "mask" and self.outcome.suppressed > 0
         return [q.root for q in self.encoded.quasi] if masked else None
 
+    @property
+    def leaves_nulls_out(self) -> bool:
+        return self.plan.policy.privacy.nulls == "suppress"
 
-def evaluate(run: Evaluating, outcome: Levels | Classes, published: Published, *, full: bool) -> list[Figure]:
+
+def evaluate(run: Evaluating, published: Published, *, full: bool) -> list[Figure]:
     """All figures of a release; `full` also those that compare every two records."""
-    link = _link(run, outcome)
-    figures = [*_utility(run, outcome, *link), *_sizes(run, outcome, published)]
+    link = _link(run)
+    figures = [*_utility(run, *link), *_sizes(run, published)]
     figures += _linkage(run, *link, full=full)
     figures += _risk(run)
     for column in run.plan.policy.sensitive:
@@ -87,13 +84,15 @@ def evaluate(run: Evaluating, outcome: Levels | Classes, published: Published, *
     return figures
 
 
-def _link(run: Evaluating, outcome: Levels | Classes) -> tuple[str, str | None]:
+def _link(run: Evaluating) -> tuple[str, str | None]:
     """Puts the linked records down; returns them as a query, and the name of their hierarchies' table."""
     quasi, names = run.encoded.quasi, run.names
-    if isinstance(outcome, Classes):
+    if isinstance(run.outcome, Classes):
         run.db.run("linked", linked.of_classes(names, quasi))
     else:
-        run.db.run("linked", linked.of_levels(names, chosen_levels(run.encoded, outcome)))
+        run.db.run("linked", linked.of_levels(names, chosen_levels(run.encoded, run.outcome)))
+    if run.leaves_nulls_out:
+        run.db.run("link nulls", linked.with_nulls(names, quasi))
     run.db.run("linked statistics", encode.analyze(names.linked))
     ladder = linked.ladder(names, quasi)
     if ladder is None:
@@ -102,46 +101,61 @@ def _link(run: Evaluating, outcome: Levels | Classes) -> tuple[str, str | None]:
     return linked.query_of(names), linked.temporary(names.ladder)
 
 
-def _utility(run: Evaluating, outcome: Levels | Classes, query: str, ladder: str | None) -> Iterable[Figure]:
+def _utility(run: Evaluating, query: str, ladder: str | None) -> list[Figure]:
     rows = run.db.rows("utility", _UTILITY, (query, run.quasi, run.vghs, MEASURE, ladder))
-    figures = [Figure(*row) for row in rows if not (row[0] == "precision" and isinstance(outcome, Levels))]
-    return [*figures, *_precision(run, outcome)] if isinstance(outcome, Levels) else figures
+    figures = [Figure(*row) for row in rows]
+    if isinstance(run.outcome, Classes):
+        return figures
+    kept = [figure for figure in figures if figure.name != "precision"]
+    return kept + _precision(run, run.outcome, [figure for figure in figures if figure.name == "precision"])
 
 
-def _precision(run: Evaluating, outcome: Levels) -> Iterable[Figure]:
-    """Sweeney 2002: with one level for a column no hierarchy has to be looked at; what is suppressed is at the root."""
-    records = max(run.encoded.eligible, 1)
-    kept = 1 - outcome.suppressed / records
-    shares = [
-        kept * (1 - level / q.height) for q, level in zip(run.encoded.quasi, outcome.levels, strict=True)
+def _precision(run: Evaluating, outcome: Levels, by_leaves: Sequence[Figure]) -> list[Figure]:
+    """Sweeney 2002: the levels of computed hierarchies are known, those of leaves were looked up."""
+    computed = [
+        chosen
+        for chosen in chosen_levels(run.encoded, outcome)
+        if not isinstance(chosen.quasi.hierarchy, StoredVgh | CsvVgh)
     ]
-    yield Figure("precision", value=sum(shares) / len(shares))
-    for q, share in zip(run.encoded.quasi, shares, strict=True):
-        yield Figure("precision", q.name, share)
+    if not computed:
+        return list(by_leaves)
+    risen = run.db.one("precision", linked.risen(run.names, computed))
+    shares = {figure.column: figure.value or 0.0 for figure in by_leaves}
+    shares |= {chosen.quasi.name: 1 - share for chosen, share in zip(computed, risen, strict=True)}
+    found = [Figure("precision", name, shares.get(name, 0.0)) for name in run.quasi]
+    return [Figure("precision", value=sum(f.value or 0.0 for f in found) / len(found)), *found]
 
 
-def _sizes(run: Evaluating, outcome: Levels | Classes, published: Published) -> Iterable[Figure]:
+def _sizes(run: Evaluating, published: Published) -> Iterable[Figure]:
     """Bayardo and Agrawal 2005; LeFevre et al. 2006: by class sizes, of which masked records have none."""
-    records, suppressed = run.encoded.records, outcome.suppressed + run.encoded.with_null
+    records, suppressed = run.encoded.records, run.outcome.suppressed + run.encoded.with_null
     squares, classes = published.squares, published.classes
-    if run.roots is not None and outcome.suppressed:
-        squares, classes = squares - outcome.suppressed**2, classes - 1
+    if run.roots is not None:
+        squares, classes = squares - run.outcome.suppressed**2, classes - 1
     yield Figure("discernibility", value=float(squares + records * suppressed))
     if classes:
         k = run.plan.policy.privacy.k
-        yield Figure("average_class_size", value=records / (classes * k))
+        yield Figure("average_class_size", value=(records - suppressed) / (classes * k))
 
 
 def _linkage(run: Evaluating, query: str, ladder: str | None, *, full: bool) -> Iterable[Figure]:
-    def linkage(matching: str) -> Figure:
-        arguments = (query, run.quasi, matching, run.vghs, MEASURE, ladder)
+    originals, released = run.db.one("different records", linked.different(run.names, run.encoded.quasi))
+    pairs = originals * released
+
+    def linkage(matching: str, of: str = query, note: str | None = None) -> Figure:
+        arguments = (of, run.quasi, matching, run.vghs, MEASURE, ladder)
         [value] = run.db.one(f"linkage by {matching}", _LINKAGE, arguments)
-        return Figure(f"record_linkage_{matching}", value=value)
+        return Figure(f"record_linkage_{matching}", value=value, note=note)
 
     yield linkage("text")
-    yield linkage("coverage")
+    if isinstance(run.outcome, Classes) and pairs > MOST_COVERED:
+        # classes of a partition overlap in every column, so that each has to be held against all originals
+        share = min(1.0, max(MOST_COVERED / pairs, FEWEST_CLASSES / released))
+        some = linked.sampled(run.names, run.encoded.quasi, share)
+        yield linkage("coverage", some, f"estimated from {share:.1%} of the classes")
+    else:
+        yield linkage("coverage")
     if full:
-        [pairs] = run.db.one("pairs", linked.pairs(run.names, run.encoded.quasi))
         for matching in ("hierarchy", "semantic"):
             if pairs <= MOST_PAIRS:
                 yield linkage(matching)
@@ -154,6 +168,8 @@ def _linkage(run: Evaluating, query: str, ladder: str | None, *, full: bool) -> 
 def _risk(run: Evaluating) -> Iterable[Figure]:
     """Of the release from its own rows, of the originals from the combinations that the run has counted."""
     raw = {q.raw: q.name for q in run.encoded.quasi}
+    if run.leaves_nulls_out:
+        run.db.run("nulls among originals", linked.take_nulls_back(run.names))
     rows = run.db.rows("risk before", _RISK, (linked.temporary(run.names.raw), list(raw), None, "n"))
     before = {(name, raw.get(column, column)): value for name, column, value, _ in rows}
     release = linked.relation_text(run.fresh)

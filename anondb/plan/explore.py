@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,31 +15,12 @@ from anondb.errors import UsageError
 from anondb.plan import search as searching
 from anondb.plan import stages
 from anondb.plan.model import Options
+from anondb.plan.nodes import NodeState, node_states
 from anondb.plan.prepare import prepare
 from anondb.plan.search import Search
 from anondb.policy.model import Policy
 
 MOST_NODES = 200_000  # in a listing of all
-
-
-@dataclass(frozen=True)
-class NodeState:
-    """A node: its levels, its state, and the figures of one that was checked."""
-
-    levels: Node
-    state: str  # anonymous, not anonymous, or pruned: nobody had to know
-    suppressed: int | None = None  # records that would be left out
-    classes: int | None = None
-    score: float | None = None  # by the policy's objective
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "levels": list(self.levels),
-            "state": self.state,
-            "suppressed": self.suppressed,
-            "classes": self.classes,
-            "score": self.score,
-        }
 
 
 @dataclass(frozen=True)
@@ -112,21 +93,8 @@ def _opened(policy: Policy, search: Search, heights: Mapping[str, int], *, full:
     return OpenLattice(
         heights,
         method.objective,
-        tuple(_states(search, method.objective is not None)),
+        tuple(node_states(search, scored=method.objective is not None)),
         None if best is None else best.levels,
         lattice.checks if full else checks,
         proven,
     )
-
-
-def _states(search: Search, scored: bool) -> Iterator[NodeState]:
-    lattice = search.lattice
-    for number in range(lattice.size):
-        node = lattice.grid.node(number)
-        figures = lattice.checked.get(node)
-        if figures is None:
-            yield NodeState(node, lattice.state(node))
-            continue
-        accepted = search.demand.accepts(figures)
-        score = search.objective.score(node, figures) if scored and accepted else None
-        yield NodeState(node, lattice.state(node), figures.outliers, figures.classes, score)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from anondb.catalogue import Snapshot
+from anondb.catalogue import Snapshot, TargetInfo
 from anondb.db.catalog import resolve_source, resolve_target, snapshot
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
 from anondb.plan.compile import compile_plan
 from anondb.plan.model import Options, Plan
 from anondb.policy.model import Policy
+from anondb.sqlgen.shape import Relation
 
 # The same text for the same value in every session; and an error instead of hidden rows. The planner knows
 # little of tables that a run has just made, and would sort the source to merge it with them. Passing a row
@@ -29,9 +30,22 @@ def prepare(
     db: Executor, connection: Connection, policy: Policy, options: Options, *, replace: bool
 ) -> tuple[Plan, Snapshot]:
     """Names are resolved in the caller's search path, before it is pinned."""
-    source = resolve_source(connection, policy.source)
     target = resolve_target(connection, policy.target)
+    found = _found(db, connection, policy, options, target)
+    return compile_plan(policy, found, replace=replace), found
+
+
+def prepare_trial(
+    db: Executor, connection: Connection, policy: Policy, options: Options, target: Relation
+) -> Plan:
+    """The plan of a release that nobody keeps; what stands at the policy's target does not matter to it."""
+    return compile_plan(policy, _found(db, connection, policy, options, TargetInfo(target)))
+
+
+def _found(
+    db: Executor, connection: Connection, policy: Policy, options: Options, target: Relation | TargetInfo
+) -> Snapshot:
+    source = resolve_source(connection, policy.source)
     timeout = str(round(options.lock_timeout * 1000))
     db.run("settings", _SETTINGS, (options.work_mem, timeout))
-    found = snapshot(connection, source, target)
-    return compile_plan(policy, found, replace=replace), found
+    return snapshot(connection, source, target)

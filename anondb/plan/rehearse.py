@@ -13,6 +13,7 @@ from anondb.hierarchy.model import Mask
 from anondb.plan import search, stages
 from anondb.plan.evaluate import Evaluating, evaluate
 from anondb.plan.model import Options, Plan
+from anondb.plan.reporting import looked_up
 from anondb.plan.verify import Published, measure
 from anondb.sqlgen.build import Node
 from anondb.sqlgen.models import Models
@@ -71,8 +72,13 @@ class Rehearsal:
                 return (_RECORDS if rest == "1" else 0, 1)
             case "halves":
                 return (1, (1,))
+            case "different":
+                return (_RECORDS, 1)
             case "linkage":
                 return (0.0,)
+            case "precision":
+                assert isinstance(statement, Node)
+                return (0.0,) * len(statement.expressions)
             case "whole":
                 return (True,)
             case _ if name == "count persons":
@@ -82,7 +88,7 @@ class Rehearsal:
     def rows(
         self, name: str, statement: Node | str, parameters: Sequence[object] = ()
     ) -> list[tuple[Any, ...]]:
-        if name.startswith(("utility", "risk", "disclosure")):
+        if name.startswith(("utility", "risk", "disclosure", "class sizes", "hierarchy")):
             self.run(name, statement)
             return []
         return [self.one(name, statement, parameters)]
@@ -109,7 +115,9 @@ def script(plan: Plan) -> str:
     measure(rehearsal, plan, names, encoded, models, outcome, fresh)
     rehearsal.stage = "evaluate"
     published = Published(_RECORDS, 1, _RECORDS, _RECORDS, _RECORDS**2)
-    evaluate(Evaluating(rehearsal, plan, names, encoded, fresh), outcome, published, full=False)
+    evaluating = Evaluating(rehearsal, plan, names, encoded, outcome, fresh)
+    evaluate(evaluating, published, full=False)
+    looked_up(evaluating)
     rehearsal.stage = "swap"
     stages.swap(rehearsal, plan, fresh, run=0)
     return "\n".join(_lines(rehearsal.statements))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from anondb.plan.evaluate import Figure
+from anondb.plan.figure import Figure, by_column, by_key, notes
 from anondb.sqlgen.shape import Relation
 
 
@@ -36,6 +36,7 @@ class Result:
     partitioned: tuple[str, ...] = ()  # the columns that were cut
     metrics: Mapping[str, float] = field(default_factory=dict)  # of the release's classes and models
     figures: tuple[Figure, ...] = ()  # of utility and risk
+    report: Mapping[str, Any] = field(default_factory=dict)  # what else a report shows (`plan.reporting`)
 
     def as_json(self) -> dict[str, Any]:
         """The object that `anondb run --json` prints."""
@@ -54,24 +55,20 @@ class Result:
             **self._search(),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "metrics": self.all_metrics(),
-            "notes": {
-                figure.name: figure.note for figure in self.figures if figure.note and not figure.column
-            },
+            "notes": notes(self.figures),
         }
+
+    def as_kept(self) -> dict[str, Any]:
+        """The same as the history keeps it: with what a report shows besides."""
+        return self.as_json() | {"report": dict(self.report)}
 
     def by_column(self) -> dict[tuple[str, str], float]:
         """Every figure by its name and its column, which is empty for the whole release."""
-        found = {(name, ""): value for name, value in self.metrics.items()}
-        for figure in self.figures:
-            if figure.value is not None:
-                found[figure.name, figure.column or ""] = figure.value
-            if figure.before is not None:
-                found[f"{figure.name}_before", figure.column or ""] = figure.before
-        return found
+        return {(name, ""): value for name, value in self.metrics.items()} | by_column(self.figures)
 
     def all_metrics(self) -> dict[str, float]:
         """Every figure by its name, `name:column` for those of a column."""
-        return {f"{name}:{column}" if column else name: v for (name, column), v in self.by_column().items()}
+        return by_key(self.by_column())
 
     def _search(self) -> dict[str, Any]:
         """How the search went, in the terms of its kind."""

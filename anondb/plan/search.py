@@ -45,6 +45,7 @@ class Found:
     outcome: Levels | Classes
     models: Models
     facts: Mapping[str, Any]
+    search: Search | None = None  # of a lattice
 
 
 def search(db: Steps, plan: Plan, names: Scratch, encoded: Encoded, options: Options) -> Found:
@@ -76,7 +77,7 @@ def _levelled(plan: Plan, encoded: Encoded, search: Search, options: Options) ->
         "objective": objective,
         "score": search.objective.score(outcome.levels, figures) if objective else None,
     }
-    return Found(outcome, search.asking.models, facts)
+    return Found(outcome, search.asking.models, facts, search)
 
 
 def prepare(db: Steps, plan: Plan, names: Scratch, encoded: Encoded, options: Options) -> Search:
@@ -192,6 +193,7 @@ def _chosen(plan: Plan, search: Search, levels: tuple[int, ...]) -> Levels:
             raise UsageError(
                 f'level {level} of "{name}" is out of range', hint=f"its levels go from {low} to {high}"
             )
+    search.lattice.demand = search.demand
     figures = search.lattice.check(levels)
     if not search.demand.accepts(figures):
         wrong = f"would have to be suppressed, and {search.demand.budget} may be"

@@ -66,6 +66,7 @@ def encode(db: Steps, plan: Plan, names: Scratch, options: Options) -> Encoded:
             hint="is it the right table? --allow-empty publishes an empty release",
         )
     if plan.policy.privacy.nulls == "suppress":
+        db.run("set nulls aside", encoding.set_nulls_aside(names, plan.quasi))
         db.run("leave out nulls", encoding.leave_out_nulls(names, plan.quasi))
     else:
         with_null = 0

@@ -1,8 +1,9 @@
-"""Released rows as pandas frames."""
+"""Released rows, and figures of releases, as pandas frames."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
@@ -21,6 +22,13 @@ def rows(connection: Connection, release: Relation, limit: int | None = None) ->
 
 def class_sizes(connection: Connection, release: Relation, quasi: list[str]) -> pandas.Series[int]:
     return _frame(connection, render(publish.class_sizes(release, quasi)))["n"]
+
+
+def of_records(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
+    """Figures of ours, a row each."""
+    import pandas
+
+    return pandas.DataFrame([dict(record) for record in records])
 
 
 def _frame(connection: Connection, query: str) -> pandas.DataFrame:

@@ -36,8 +36,8 @@ def render(data: ReportData) -> str:
         demands=[(*words.demand(model), words.model_in_words(model)) for model in data.models],
         sizes=_sizes(data),
         lattice=None if data.lattice is None else lattice.chart(data.lattice),
-        utility=[m for m in data.measures if m.family == "utility" and not m.column],
-        risk=[m for m in data.measures if m.family == "risk" and not m.column],
+        utility=_told([m for m in data.measures if m.family == "utility" and not m.column]),
+        risk=_told([m for m in data.measures if m.family == "risk" and not m.column]),
         risk_chart=figures.risk([m for m in data.measures if m.family == "risk"]),
         column_loss=figures.column_figures(quasi, "utility"),
         column_risk=figures.column_figures(quasi, "risk"),
@@ -51,6 +51,25 @@ def render(data: ReportData) -> str:
     )
 
 
+class Told(NamedTuple):
+    """Measures as a table shows them, a note once for all that it is about."""
+
+    known: list[tuple[Measure, str]]  # with the note, unless the measure above has the same
+    missing: dict[str, list[Measure]]  # why there is no figure → of what
+
+
+def _told(measures: Sequence[Measure]) -> Told | None:
+    known: list[tuple[Measure, str]] = []
+    missing: dict[str, list[Measure]] = {}
+    for measure in measures:
+        if measure.note and measure.before is None and measure.after is None:
+            missing.setdefault(measure.note, []).append(measure)
+        else:
+            repeated = bool(known) and known[-1][0].note == measure.note
+            known.append((measure, "" if repeated else measure.note))
+    return Told(known, missing) if measures else None
+
+
 class Tile(NamedTuple):
     """A figure that is seen first."""
 
@@ -62,7 +81,8 @@ def _tiles(data: ReportData) -> Iterator[Tile]:
     run = data.run
     if run is None:
         return
-    yield Tile(f"{run.k:,}", "records in the smallest class")
+    persons = any(model.variant == "persons" for model in data.models)
+    yield Tile(f"{run.k:,}", f"{'persons' if persons else 'records'} in the smallest class")
     yield Tile(f"{run.released:,}", f"of {run.records:,} records released")
     yield Tile(f"{run.classes:,}", "classes")
     yield Tile(

@@ -32,18 +32,20 @@ TITLE = "The lattice of generalizations"
 
 
 def chart(lattice: LatticeReport) -> Chart | None:
-    if not lattice.nodes:
+    if not lattice.counts():
         return None
-    heights = Counter(sum(node.levels) for node in lattice.nodes)
-    if len(lattice.nodes) <= _DRAWN and max(heights.values()) <= _WIDEST:
+    widths = Counter(sum(node.levels) for node in lattice.nodes)
+    if lattice.nodes and len(lattice.nodes) <= _DRAWN and max(widths.values()) <= _WIDEST:
         return _one_by_one(lattice)
     return _by_height(lattice)
 
 
 def _description(lattice: LatticeReport) -> str:
-    states = Counter(node.state for node in lattice.nodes)
+    states: Counter[str] = Counter()
+    for (_, state), nodes in lattice.counts().items():
+        states[state] += nodes
     counts = listed([f"{states[state]:,} {told}" for state, told in _TOLD.items() if states[state]])
-    text = f"{counted(len(lattice.nodes), 'combination')} of levels: {counts}."
+    text = f"{counted(states.total(), 'combination')} of levels: {counts}."
     if lattice.chosen is not None:
         named = zip(lattice.columns, lattice.chosen, strict=True)
         text += f" Chosen: {listed([f'{column} {level}' for column, level in named])}."
@@ -91,10 +93,12 @@ def _state(state: str) -> str:
 
 def _by_height(lattice: LatticeReport) -> Chart:
     """Bars of the sum of the levels; neighbouring heights are put together where there are many."""
-    highest = max(sum(node.levels) for node in lattice.nodes)
+    highest = max(height for height, _ in lattice.counts())
     step = -(-(highest + 1) // _ROWS)
     starts = list(range(0, highest + 1, step))
-    counts = Counter((sum(node.levels) // step, node.state) for node in lattice.nodes)
+    counts: Counter[tuple[int, str]] = Counter()
+    for (height, state), nodes in lattice.counts().items():
+        counts[height // step, state] += nodes
     names = [
         f"height {low}" if step == 1 else f"heights {low}–{min(high - 1, highest)}"
         for low, high in pairwise([*starts, starts[-1] + step])

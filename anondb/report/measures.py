@@ -155,14 +155,25 @@ DEFINITIONS = {
         "The share of records in classes whose most frequent sensitive value has a share above the threshold.",
     ),
     # of the runs of a comparison
-    "seconds": Definition("Seconds", "", "lower", "number", "How long the run took, all stages together."),
-    "bytes": Definition("Memory", "", "lower", "bytes", "The most memory that the run took."),
+    "seconds": Definition(
+        "Seconds", "", "lower", "number",
+        "From the first look at the source to the verified release; the evaluation is not counted.",
+    ),
+    "bytes": Definition("Scratch", "", "lower", "bytes", "What the run's tables took on the server."),
+    "client_bytes": Definition(
+        "Client memory", "", "lower", "bytes", "The most memory of the process that ran anondb, all of it counted."
+    ),
+    "records": Definition("Records", "", "", "count", "Of the source."),
+    "released": Definition("Released", "", "higher", "count", "Records of the release."),
+    "k_reached": Definition("k reached", "", "", "count", "The size of the smallest class."),
+    "lattice": Definition("Lattice", "", "", "count", "All combinations of levels that there are."),
+    "class_size": Definition("Class size", "", "", "number", "Records in a class."),
     "classes": Definition("Classes", "", "higher", "count", "Groups of records that look the same."),
     "suppressed": Definition("Suppressed", "", "lower", "count", "Records that were left out."),
     "checks": Definition("Nodes checked", "", "lower", "count", "Combinations of levels that were tried."),
     "iterations": Definition("Iterations", "", "", "count", "Steps of the algorithm."),
     "generalizations": Definition(
-        "Generalizations", "", "", "count", "Sets of levels that would satisfy the policy."
+        "Generalizations", "", "lower", "count", "By how many levels the columns were raised, all together."
     ),
     "partitioned": Definition("Columns cut", "", "", "count", "Quasi-identifiers by which records were split."),
 }  # fmt: skip
@@ -170,13 +181,25 @@ DEFINITIONS = {
 
 def definition(name: str) -> Definition:
     """Of a measure, also one with a threshold in its name; an unknown one says its name alone."""
-    if name in DEFINITIONS:
-        return DEFINITIONS[name]
-    known = max((known for known in DEFINITIONS if name.startswith(f"{known}_")), key=len, default=None)
+    known = _known(name)
     if known is None:
         return Definition(name.replace("_", " "), "", "", "number", "")
-    found = DEFINITIONS[known]
-    return found._replace(label=f"{found.label} {_threshold(name[len(known) + 1 :])}")
+    found, threshold = DEFINITIONS[known], name[len(known) + 1 :]
+    return found._replace(label=f"{found.label} {_threshold(threshold)}") if threshold else found
+
+
+def place(name: str) -> int | None:
+    """Where a measure of utility or risk stands among them all; None for any other figure."""
+    known = _known(name)
+    if known is None or not DEFINITIONS[known].family:
+        return None
+    return list(DEFINITIONS).index(known)
+
+
+def _known(name: str) -> str | None:
+    if name in DEFINITIONS:
+        return name
+    return max((known for known in DEFINITIONS if name.startswith(f"{known}_")), key=len, default=None)
 
 
 def _threshold(text: str) -> str:

@@ -5,6 +5,7 @@ Each part but the title may be missing; a report shows the parts that are there.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -68,9 +69,14 @@ class LatticeReport:
     """The combinations of levels that a search could choose from; columns as `columns` names them."""
 
     columns: tuple[str, ...]
-    nodes: tuple[LatticeNode, ...]
+    nodes: tuple[LatticeNode, ...] = ()
     chosen: tuple[int, ...] | None = None
     score: str = ""  # what the scores of the nodes count
+    heights: Mapping[tuple[int, str], int] = field(default_factory=dict)
+    """How many nodes of each sum of levels are in each state, where there are too many for `nodes`."""
+
+    def counts(self) -> Mapping[tuple[int, str], int]:
+        return self.heights or Counter((sum(node.levels), node.state) for node in self.nodes)
 
 
 @dataclass(frozen=True)

@@ -129,6 +129,8 @@ def model_in_words(model: PrivacyModel) -> str:
             return f"Every released record looks like at least {counted(int(model.reached) - 1, 'other')}."
         case "l_diversity" if model.variant in (None, "distinct"):
             return f"Every group of such records has at least {reached} different values of {column}."
+        case "l_diversity" if model.variant == "recursive":
+            return f"Every group of such records has {reached} or more values of {column}, none of them too frequent."
         case "l_diversity":
             return f"Every group of such records has values of {column} as varied as {reached} equally frequent ones."
         case "t_closeness":

@@ -86,6 +86,12 @@ def records(names: Scratch, quasi: Sequence[Quasi]) -> exp.Select:
     )
 
 
+def set_nulls_aside(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create:
+    """Records with a NULL, for the measures alone: nothing of them is released, so that all of it is lost."""
+    found = exp.select(exp.Star()).from_(scratch(names.raw, "r")).where(_any_null(quasi, "r"))
+    return create_scratch(names.aside, found)
+
+
 def leave_out_nulls(names: Scratch, quasi: Sequence[Quasi]) -> exp.Delete:
     """Records with a NULL are no part of the search: neither of its counts, nor of its distinct values."""
     return exp.Delete(this=scratch(names.raw, "r"), where=exp.Where(this=_any_null(quasi, "r")))

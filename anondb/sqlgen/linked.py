@@ -11,19 +11,25 @@ from anondb.sqlgen.build import (
     call,
     cast,
     col,
+    collate_c,
+    concat,
     create_scratch,
     equal,
     every,
     named,
+    null,
     number,
     query,
     scratch,
     subquery,
 )
-from anondb.sqlgen.partition import union_all
+from anondb.sqlgen.encode import as_text
+from anondb.sqlgen.partition import divided, union_all
 from anondb.sqlgen.publish import Chosen
 from anondb.sqlgen.render import render
 from anondb.sqlgen.shape import Quasi, Relation, Scratch
+
+_PLACES = 2**20  # that a hash can take, of which a sample keeps some
 
 
 def of_levels(names: Scratch, chosen: Sequence[Chosen]) -> exp.Create:
@@ -41,6 +47,43 @@ def of_classes(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create:
     cells = _counted(names.partitioned, [*[q.code for q in quasi], "part"])
     classes = exp.Join(this=scratch(names.classes, "k"), on=equal(col("part", "k"), col("part", "f")))
     return _linked(names, quasi, cells, classes, exp.true())
+
+
+def with_nulls(names: Scratch, quasi: Sequence[Quasi]) -> exp.Insert:
+    """Records that a NULL leaves out are originals of which nothing is released."""
+    originals = [as_text(col(q.raw, "a")) for q in quasi]
+    nothing = [cast(null(), "text") for _ in quasi]
+    total = cast(exp.Sum(this=col("n", "a")), "bigint")
+    rows = query(
+        [*originals, *nothing, exp.false(), total],
+        scratch(names.aside, "a"),
+        group=[number(q.number) for q in quasi],
+    )
+    return exp.Insert(this=scratch(names.linked), expression=rows)
+
+
+def take_nulls_back(names: Scratch) -> exp.Insert:
+    """All originals again, once the search and the release are done."""
+    rows = exp.select(exp.Star()).from_(scratch(names.aside, "a"))
+    return exp.Insert(this=scratch(names.raw), expression=rows)
+
+
+def risen(names: Scratch, chosen: Sequence[Chosen]) -> exp.Select:
+    """Of each column, the mean share of its hierarchy's height that a cell rose.
+
+    What is released as it is, a NULL too, has not risen; what is suppressed is at the root.
+    """
+
+    def share(c: Chosen) -> exp.Expr:
+        original, label = col(f"o{c.quasi.number}", "l"), col(f"r{c.quasi.number}", "l")
+        rose = divided(cast(number(c.level), "float8"), number(c.quasi.height))
+        of_cell = exp.Case().when(exp.Not(this=col("released", "l")), number(1))
+        if not c.at_root:
+            of_cell = of_cell.when(exp.NullSafeEQ(this=label, expression=original), number(0))
+        weighted = exp.Sum(this=exp.Mul(this=col("n", "l"), expression=exp.paren(of_cell.else_(rose))))
+        return divided(weighted, exp.Sum(this=col("n", "l")))
+
+    return query([share(c) for c in chosen], scratch(names.linked, "l"))
 
 
 def ladder(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create | None:
@@ -67,6 +110,21 @@ def query_of(names: Scratch) -> str:
     return render(exp.select(exp.Star()).from_(scratch(names.linked)))
 
 
+def sampled(names: Scratch, quasi: Sequence[Quasi], share: float) -> str:
+    """The same with about this share of the released combinations; all others are originals alone."""
+    labels = [call("quote_nullable", col(f"r{q.number}", "l")) for q in quasi]
+    place = exp.BitwiseAnd(
+        this=call("hashtextextended", collate_c(concat(labels)), number(0)), expression=number(_PLACES - 1)
+    )
+    chosen = exp.LT(this=exp.paren(place), expression=number(round(share * _PLACES)))
+    keep = exp.and_(col("released", "l"), chosen)
+    columns: list[exp.Expr] = [col(f"o{q.number}", "l") for q in quasi]
+    for q in quasi:
+        label = exp.Case().when(keep.copy(), col(f"r{q.number}", "l"))
+        columns.append(named(label, f"r{q.number}"))
+    return render(query([*columns, named(keep, "released"), col("n", "l")], scratch(names.linked, "l")))
+
+
 def relation_text(relation: Relation) -> str:
     """A relation's name as a regclass is written."""
     return render(exp.Table(this=_quoted(relation.name), db=_quoted(relation.schema)))
@@ -76,15 +134,15 @@ def temporary(name: str) -> str:
     return relation_text(Relation("pg_temp", name))
 
 
-def pairs(names: Scratch, quasi: Sequence[Quasi]) -> exp.Select:
-    """How many pairs of different originals and different released combinations there are."""
+def different(names: Scratch, quasi: Sequence[Quasi]) -> exp.Select:
+    """How many different originals, and different released combinations, there are."""
 
-    def different(side: str) -> exp.Subquery:
+    def counted(side: str) -> exp.Subquery:
         columns = [col(f"{side}{q.number}", "l") for q in quasi]
         rows = query(columns, scratch(names.linked, "l"), group=[column.copy() for column in columns])
         return subquery(query([exp.Count(this=exp.Star())], subquery(rows, "d")))
 
-    return exp.select(exp.Mul(this=different("o"), expression=different("r")))
+    return exp.select(counted("o"), counted("r"))
 
 
 def _linked(

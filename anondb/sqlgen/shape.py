@@ -135,6 +135,11 @@ class Scratch:
         return f"r{self.run}_raw"
 
     @property
+    def aside(self) -> str:
+        """Rows of the same that are left out because of a NULL."""
+        return f"r{self.run}_aside"
+
+    @property
     def freq(self) -> str:
         """The frequency set: the same in codes, of each quasi-identifier at every level below its root."""
         return f"r{self.run}_freq"

@@ -192,7 +192,7 @@ create function anondb.linked_distances(
 returns table (
     column_number int, of_release boolean, codes int[], distances double precision[], sampled bigint[], records bigint)
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, YMD' set enable_nestloop = off set jit = off as $$
+set datestyle = 'ISO, YMD' set timezone = 'UTC' set enable_nestloop = off set jit = off as $$
 declare
     v_vghs text[] := coalesce(vghs, array_fill(null::text, array[cardinality(quasi)]));
     v_meant text[];

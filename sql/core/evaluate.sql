@@ -20,7 +20,7 @@ create function anondb.linked_utility(
     linked text, quasi name[], vghs text[] = null, measure text = 'wup', ladder regclass = null)
 returns table (name text, of_column text, value double precision, note text)
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, YMD' set enable_nestloop = off set jit = off as $$
+set datestyle = 'ISO, YMD' set timezone = 'UTC' set enable_nestloop = off set jit = off as $$
 declare
     v_vghs text[] := coalesce(vghs, array_fill(null::text, array[cardinality(quasi)]));
     v_obstacles text[];

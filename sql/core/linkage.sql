@@ -197,7 +197,7 @@ create function anondb.linked_linkage(
     linked text, quasi name[], matching text = 'text', vghs text[] = null, measure text = 'wup', ladder regclass = null)
 returns double precision
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, YMD' set enable_nestloop = off set enable_mergejoin = off set jit = off set join_collapse_limit = 1 as $$
+set datestyle = 'ISO, YMD' set timezone = 'UTC' set enable_nestloop = off set enable_mergejoin = off set jit = off set join_collapse_limit = 1 as $$
 declare
     v_vghs text[] := coalesce(vghs, array_fill(null::text, array[cardinality(quasi)]));
     v_meant text[];

@@ -84,6 +84,19 @@ comment on function anondb.masked_rows(name[], text[]) is
 'The condition, in SQL, that tells the rows t of a release that are suppressed by masking: all '
 'quasi-identifiers at their root. Raises SA173 if the root labels do not fit.';
 
+create function anondb.value_text(relation regclass, alias text, of_column name) returns text
+language sql stable parallel safe
+begin atomic
+    -- 1.5 and 1.50 are one number, and the cast of a host to text would add its netmask
+    select format(case a.atttypid when 'pg_catalog.numeric'::regtype then 'pg_catalog.trim_scale(%s.%I)'
+                                  when 'pg_catalog.inet'::regtype then 'pg_catalog.abbrev(%s.%I)'
+                                  else '%s.%I' end || '::text collate "C"', value_text.alias, value_text.of_column)
+    from pg_catalog.pg_attribute as a
+    where a.attrelid = value_text.relation and a.attname = value_text.of_column and not a.attisdropped;
+end;
+comment on function anondb.value_text(regclass, text, name) is
+'The text, in SQL, of a column as a run releases it: two values are one exactly if their texts are.';
+
 create function anondb.linked_query(
     original regclass, release regclass, key name, quasi name[], roots text[] = null)
 returns text
@@ -92,9 +105,11 @@ declare
     v_columns text;
 begin
     perform anondb.check_link(original, release, key, quasi);
-    select string_agg(format('%s.%I::text collate "C" as %s%s', s.side, q.name, s.side, q.i), ', ' order by s.side, q.i)
+    select string_agg(format('%s as %s%s', anondb.value_text(s.relation, s.side, q.name), s.side, q.i), ', '
+                      order by s.side, q.i)
     into v_columns
-    from unnest(quasi) with ordinality as q (name, i) cross join (values ('o'), ('r')) as s (side);
+    from unnest(quasi) with ordinality as q (name, i)
+    cross join (values ('o', original), ('r', release)) as s (side, relation);
     return format(
         'select %s, r.%I is not null as released, count(*) as n
          from %s as o left join (select %s from %s as t where not (%s)) as r on %s group by %s',
@@ -106,6 +121,24 @@ end $$;
 comment on function anondb.linked_query(regclass, regclass, name, name[], text[]) is
 'A query that gives each pair of an original and a released combination of values, and how often it occurs. '
 'Rows whose quasi-identifiers are all at the given root labels count as not released.';
+
+create function anondb.keep_linked(linked text) returns text
+language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$
+begin
+    -- not everyone who may measure may write; the measures then join the two tables for each of them
+    if current_setting('transaction_read_only')::boolean
+       or not has_database_privilege(current_database(), 'temporary') then
+        return linked;
+    end if;
+    drop table if exists pg_temp.anondb_linked;
+    execute format('create temporary table anondb_linked on commit drop as %s', linked);
+    analyze pg_temp.anondb_linked;
+    return 'table pg_temp.anondb_linked';
+end $$;
+comment on function anondb.keep_linked(text) is
+'Puts what a linked query gives into a temporary table until the end of the transaction, so that several '
+'measures join a release and its original once; returns the query that reads it, or the given one where no '
+'temporary table may be made.';
 
 create function anondb.check_vghs(quasi name[], vghs text[]) returns void
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$

@@ -13,7 +13,7 @@ comment on function anondb.check_thresholds(double precision[]) is 'Raises SA178
 create function anondb.class_profile(
     release regclass, quasi name[], population regclass = null, roots text[] = null, counts name = null)
 returns table (dropped int, size bigint, population_size bigint, classes bigint)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp set datestyle = 'ISO, YMD' as $$
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp set datestyle = 'ISO, YMD' set timezone = 'UTC' as $$
 begin
     perform anondb.check_columns(release, quasi);
     if population is not null then

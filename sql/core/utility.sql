@@ -137,7 +137,9 @@ begin
     end if;
     perform anondb.prepare_gsl(vgh, measure, 'skip');
     return null;
-exception when sqlstate 'SA130' or sqlstate 'SA141' or sqlstate 'SA142' or sqlstate 'SA401' then
+-- a role that may not look up or keep meanings, or a standby, still has all other measures
+exception when sqlstate 'SA130' or sqlstate 'SA141' or sqlstate 'SA142' or sqlstate 'SA401'
+               or insufficient_privilege or read_only_sql_transaction then
     get stacked diagnostics v_obstacle = message_text;
     return v_obstacle;
 end $$;

@@ -21,7 +21,7 @@ FILE = "docs/algorithms.md"
 EXAMPLE = ROOT / "examples" / "hospital"
 METHOD = 'algorithm = "optimal"\nobjective = "loss"\n'
 
-[POLICY] = blocks(FILE, "toml")
+MONDRIAN, POLICY = blocks(FILE, "toml")
 FOUND = [row for row in rows(FILE, "An example") if row[0].startswith("`")]
 METHODS = {row[0].strip("`"): row[1:] for row in FOUND if "=" not in row[0]}
 MODELS = {row[0].strip("`"): row[1:] for row in FOUND if "=" in row[0]}
@@ -63,6 +63,20 @@ def test_each_documented_model_costs_what_is_documented(hospital: Database) -> N
     }
     assert {model: cells(result, result.score) for model, result in results.items()} == MODELS
     assert len(results) == 5
+
+
+def test_mondrian_gives_what_is_documented(hospital: Database) -> None:
+    policies = {
+        "`strict = true`": MONDRIAN,
+        "`strict = false`": MONDRIAN.replace("strict = true", "strict = false"),
+        "`optimal`": POLICY,
+    }
+    found = {}
+    for name, policy in policies.items():
+        result = run(hospital, policy)
+        loss = result.all_metrics()["gen_iloss"]
+        found[name] = [str(result.classes), str(result.suppressed), f"{loss:.4f}"]
+    assert {row[0]: row[1:] for row in rows(FILE, "Mondrian") if row[0] in policies} == found
 
 
 def test_the_documented_listing_is_that_of_the_command(hospital: Database, cli: Cli, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -136,8 +136,9 @@ def tables(
     *,
     suppress: Sequence[str] = ("remove", "mask"),
     suppression: Sequence[str] = ("0", "0.01", "0.05", "0.29", "0.5", "1"),
+    of: Sequence[Callable[[str], st.SearchStrategy[Column]]] | None = None,
 ) -> Example:
-    makers = draw(st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=4))
+    makers = draw(st.lists(st.sampled_from(COLUMNS if of is None else of), min_size=1, max_size=4))
     columns = tuple(draw(maker(name)) for maker, name in zip(makers, NAMES, strict=False))
     nullable = [draw(st.booleans()) for _ in columns]
     number_of_rows = draw(st.integers(0, 200))

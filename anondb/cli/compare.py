@@ -1,0 +1,176 @@
+"""anondb compare: every algorithm with every k on the same data, side by side."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from anondb.api import connect
+from anondb.cli.options import Dsn, Json, PolicyFile, TimeLimit
+from anondb.cli.output import RunProgress, out, table, write
+from anondb.errors import UnsatisfiableError, UsageError
+from anondb.plan.model import Options
+from anondb.policy.load import load
+from anondb.report.measures import definition
+from anondb.report.words import figure
+
+if TYPE_CHECKING:
+    from anondb.comparison import Trials
+    from anondb.plan.trial import Setting
+    from anondb.report.model import ComparedRun
+
+# those of many figures that fit a terminal; one that no trial has is left out
+_SHOWN = {
+    "seconds": "seconds",
+    "classes": "classes",
+    "suppressed": "suppressed",
+    "gen_iloss": "loss",
+    "sem_iloss": "semantic loss",
+    "prosecutor_mean": "risk",
+    "record_linkage_coverage": "linkage",
+}
+_MOST_NUMBERS = 1_000
+
+
+class Measures(StrEnum):
+    BASIC = "basic"
+    FULL = "full"
+
+
+def compare(
+    policy: PolicyFile,
+    dsn: Dsn = None,
+    algorithms: Annotated[
+        str, typer.Option(metavar="NAME,…", help="The algorithms to compare.")
+    ] = "datafly,incognito,mondrian",
+    k: Annotated[
+        str | None,
+        typer.Option(
+            "--k", metavar="2,5,10", help="The k to try.  [default: the policy's]", show_default=False
+        ),
+    ] = None,
+    quasi: Annotated[
+        str | None,
+        typer.Option(
+            metavar="1..5",
+            help="How many quasi-identifiers to try: the first ones of the policy; the others are not released.  "
+            "[default: all]",
+            show_default=False,
+        ),
+    ] = None,
+    evaluate: Annotated[
+        Measures, typer.Option(help="full: also clusterings, and linkage by distance.")
+    ] = Measures.BASIC,
+    as_json: Json = False,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE.csv", help="Write every figure, one line a trial.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report with charts.")
+    ] = None,
+    time_limit: TimeLimit = None,
+) -> None:
+    """Try algorithms side by side on your own data: time, loss, risk. Nothing is published.
+
+    Each combination is a whole run, on the data of one moment, whose release
+    is evaluated and undone. What cannot run says why. --time-limit is for each
+    search.
+
+    Examples:
+
+      anondb compare admissions.toml --k 2,5,10,50
+
+      anondb compare admissions.toml --algorithms optimal,mondrian --quasi 1..5 --report compared.html
+    """
+    loaded = load(policy)
+    names = [name.strip() for name in algorithms.split(",")]
+    numbers = [
+        None if text is None else _numbers(text, option) for text, option in ((k, "--k"), (quasi, "--quasi"))
+    ]
+    options = Options(evaluate=evaluate.value, time_limit=time_limit)
+    _require_possible(csv, report)
+    with connect(dsn) as db, _Progress() as progress:
+        found = db.compare(
+            loaded, algorithms=names, k=numbers[0], quasi=numbers[1], options=options, listener=progress
+        )
+    if csv is not None:
+        write(found.to_csv(), csv)
+    if report is not None:
+        write(found.html(), report)
+    if as_json:
+        typer.echo(json.dumps(found.as_json(), ensure_ascii=False))
+    else:
+        _print(found)
+    if all(run.failure for run in found.runs):
+        raise typer.Exit(UnsatisfiableError.exit_code)
+
+
+def _require_possible(csv: Path | None, report: Path | None) -> None:
+    """Nobody wants to learn after long trials that a file cannot be written."""
+    from anondb import release_report
+
+    if report is not None:
+        release_report.require_packages()
+    for file in (csv, report):
+        if file is not None:
+            release_report.require_writable(file)
+
+
+class _Progress(RunProgress):
+    """A progress bar over the trials."""
+
+    _doing = ""
+
+    def trial(self, setting: Setting, number: int, of: int) -> None:
+        self._bar.update(self._task, total=of, completed=number - 1, description=f"{number} of {of}")
+        self._doing = f"{setting.algorithm}, k = {setting.k}, {len(setting.columns)} columns"
+
+    def stage(self, name: str) -> None:
+        self._bar.update(self._task, doing=f"{self._doing}: {name}")
+
+
+def _numbers(text: str, option: str) -> list[int]:
+    """The numbers of a list; `2..5` stands for all from 2 to 5."""
+    found: list[int] = []
+    try:
+        for part in text.split(","):
+            first, dots, last = part.partition("..")
+            low = int(first)
+            high = int(last) if dots else low
+            if not 0 <= high - low < _MOST_NUMBERS:
+                raise ValueError
+            found.extend(range(low, high + 1))
+    except ValueError:
+        raise UsageError(
+            f"{option} takes whole numbers with commas between them, or a range",
+            hint=f"for example {option} 2,5,10, or {option} 1..5",
+        ) from None
+    return found
+
+
+def _print(found: Trials) -> None:
+    runs = found.runs
+    shown = [name for name in _SHOWN if any(run.figures.get(name) is not None for run in runs)]
+    several = len({run.quasi for run in runs}) > 1
+    columns = [">columns"] * several
+    listing = table("algorithm", ">k", *columns, *(f">{_SHOWN[name]}" for name in shown), "generalization")
+    for run in runs:
+        cells = [escape(run.algorithm), f"{run.k:,}", *[str(run.quasi)] * several]
+        cells += [_figure(run, name) for name in shown]
+        listing.add_row(*cells, escape(run.failure or run.selected), style="dim" if run.failure else "")
+    out.print(listing)
+    for advice in found.guidance:
+        out.print(f"\n{escape(advice)}")
+    ignored = {(trial.setting.algorithm, text): None for trial in found.trials for text in trial.ignored}
+    for _, text in ignored:
+        out.print(f"\nnot compared: {escape(text)}", style="dim")
+
+
+def _figure(run: ComparedRun, name: str) -> str:
+    value = run.figures.get(name)
+    return figure(value if name != "seconds" or value is None else round(value, 2), definition(name).unit)

@@ -1,0 +1,178 @@
+"""Which algorithm fits, by what a comparison has measured; in plain words, and with what the figures mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from anondb.report.measures import definition
+from anondb.report.model import ComparedRun
+from anondb.report.words import counted, figure, listed, number, percent
+
+_GOALS = {
+    "gen_iloss": "To keep detail",
+    "sem_iloss": "To keep meaning",
+    "classes": "For many small groups",
+    "prosecutor_mean": "For a low risk",
+    "seconds": "For speed",
+}
+_NOTABLE = 0.05  # of the detail
+_MEANING = {  # where the definition is not plain enough by itself
+    "classes": "Classes are groups of records that look the same: more of them tell more apart.",
+    "prosecutor_mean": "It is the mean chance to pick the record of a person whose quasi-identifiers are known. Every "
+    "release satisfies the policy; a lower risk than it asks for mostly comes of larger classes, and so of more loss.",
+}
+
+Cell = tuple[int, int]
+"""k and the number of columns: what algorithms are compared at."""
+
+
+def guidance(runs: Sequence[ComparedRun]) -> tuple[str, ...]:
+    """Advice, most important first; only of what the figures say."""
+    done = [run for run in runs if not run.failure]
+    if not done:
+        return (
+            "No combination gave a release. A smaller k, more suppression or coarser hierarchies would help.",
+        )
+    return (*_goals(done), *_prices(done), *_skew(done), *_cost(done), *_failures(runs))
+
+
+def _goals(done: Sequence[ComparedRun]) -> Iterator[str]:
+    """The best algorithm by each measure, over the cells in which all of them have a figure."""
+    for name, goal in _GOALS.items():
+        by_algorithm = _shared(done, name)
+        if len(by_algorithm) > 1:
+            yield f"{goal}: {_best(name, by_algorithm)}. {_MEANING.get(name, definition(name).text)}"
+
+
+def _best(name: str, by_algorithm: Mapping[str, Mapping[Cell, float]]) -> str:
+    """The algorithm that is best in most cells, and how the others do."""
+    meant = definition(name)
+    sign = -1 if meant.better == "higher" else 1
+    cells = list(next(iter(by_algorithm.values())))
+    best = {cell: min(sign * values[cell] for values in by_algorithm.values()) for cell in cells}
+    wins = {
+        one: sum(sign * values[cell] == best[cell] for cell in cells) for one, values in by_algorithm.items()
+    }
+    means = {one: sum(values.values()) / len(cells) for one, values in by_algorithm.items()}
+    label = meant.label[0].lower() + meant.label[1:]
+    if all(won == len(cells) for won in wins.values()):
+        same = figure(next(iter(means.values())), meant.unit)
+        return f"{listed(list(wins))} do equally well ({label} {same})"
+    winner = min(wins, key=lambda one: (-wins[one], sign * means[one]))
+    others = sorted((one for one in means if one != winner), key=lambda one: sign * means[one])
+    told = ", ".join(f"{one} {figure(means[one], meant.unit)}" for one in (winner, *others))
+    if len(cells) == 1:
+        return f"{winner} ({label}: {told})"
+    return f"{winner}, best in {wins[winner]} of {len(cells)} settings ({label}, mean of all: {told})"
+
+
+def _shared(done: Sequence[ComparedRun], name: str) -> dict[str, dict[Cell, float]]:
+    """The figures of each algorithm in the cells that all of them have."""
+    found: dict[str, dict[Cell, float]] = {}
+    for run in done:
+        value = run.figures.get(name)
+        if value is not None:
+            found.setdefault(run.algorithm, {})[run.k, run.quasi] = value
+    if not found:
+        return {}
+    cells = [cell for cell in next(iter(found.values())) if all(cell in values for values in found.values())]
+    return {one: {cell: values[cell] for cell in cells} for one, values in found.items()} if cells else {}
+
+
+def _prices(done: Sequence[ComparedRun]) -> Iterator[str]:
+    """What more privacy and more columns cost, by the runs of the algorithm that loses least at the hardest."""
+    known = [run for run in done if run.figures.get("gen_iloss") is not None]
+    if not known:
+        return
+    hardest = max((run.quasi, run.k) for run in known)
+    chosen = min(
+        (run for run in known if (run.quasi, run.k) == hardest),
+        key=lambda run: run.figures["gen_iloss"] or 0.0,
+    )
+    mine = [run for run in known if run.algorithm == chosen.algorithm]
+    by_k = sorted((run for run in mine if run.quasi == chosen.quasi), key=lambda run: run.k)
+    by_columns = sorted((run for run in mine if run.k == chosen.k), key=lambda run: run.quasi)
+    if by_k[0].k < by_k[-1].k:
+        yield f"From k = {by_k[0].k:,} to k = {by_k[-1].k:,}, {_way(by_k)}."
+    if by_columns[0].quasi < by_columns[-1].quasi:
+        yield f"From {counted(by_columns[0].quasi, 'column')} to {by_columns[-1].quasi}, {_way(by_columns)}."
+
+
+def _way(runs: Sequence[ComparedRun]) -> str:
+    """How the figures change from the first run to the last."""
+    first, last = runs[0].figures, runs[-1].figures
+    told = [
+        f"{words} goes from {percent(low)} to {percent(high)}"
+        for name, words in (("gen_iloss", "generalization loss"), ("prosecutor_mean", "average risk"))
+        if (low := first.get(name)) is not None and (high := last.get(name)) is not None
+    ]
+    return f"with {runs[0].algorithm}, {' and '.join(told)}"
+
+
+def _skew(done: Sequence[ComparedRun]) -> Iterator[str]:
+    """Where partitioning gets stuck: LeFevre et al. 2006 bound a class by 2d(k − 1) and the copies of one tuple.
+
+    A class of copies alone loses nothing, so that only runs with a loss are told.
+    """
+    found = [
+        (largest / run.k, -place, run, largest)
+        for place, run in enumerate(done)
+        if run.figures.get("iterations") is not None
+        and (run.figures.get("gen_iloss") or 0.0) >= _NOTABLE
+        and (largest := run.figures.get("class_size_max") or 0.0) > 2 * run.quasi * (run.k - 1) + run.k
+    ]
+    if not found:
+        return
+    times, _, run, largest = max(found, key=lambda one: one[:2])
+    mean, cut = run.figures.get("class_size_mean"), run.figures.get("partitioned")
+    usual = "" if mean is None else f", where the mean is {number(round(mean, 1))}"
+    columns = (
+        f" It cut by {cut:.0f} of {counted(run.quasi, 'column')}."
+        if cut is not None and cut < run.quasi
+        else ""
+    )
+    yield (
+        f"{run.algorithm} suffers from skew, most at {_at(run)}: its largest class has {number(largest)} records, "
+        f"{number(round(times))} times k{usual}.{columns} Values that many records share leave no cut with k records "
+        "on both sides; strict = false lets such records go to either side."
+    )
+
+
+def _cost(done: Sequence[ComparedRun]) -> Iterator[str]:
+    """Where the search by subsets is dear, and what the one with bounds needs there."""
+    mine = [
+        run
+        for run in done
+        if run.algorithm == "incognito" and run.figures.get("checks") and run.figures.get("lattice")
+    ]
+    if not mine:
+        return
+    worst = max(mine, key=lambda run: (run.figures["checks"] or 0.0, run.quasi, -run.k))
+    checks, nodes = worst.figures["checks"] or 0.0, worst.figures["lattice"] or 1.0
+    seconds = worst.figures.get("seconds")
+    took = "" if seconds is None else f" and took {number(round(seconds, 2))} seconds"
+    others = [
+        run for run in done if run.algorithm == "optimal" and (run.k, run.quasi) == (worst.k, worst.quasi)
+    ]
+    needed = "".join(f" (here {number(run.figures.get('checks') or 0.0)})" for run in others)
+    yield (
+        f"incognito costs most at {_at(worst)}: it made {number(checks)} checks{took}, in a lattice of "
+        f"{number(nodes)} nodes ({percent(checks / nodes)}; smaller sets of columns are checked too). Each further "
+        f"column multiplies the lattice by its levels; optimal finds the best node with fewer checks{needed}."
+    )
+
+
+def _failures(runs: Sequence[ComparedRun]) -> Iterator[str]:
+    by_algorithm: dict[str, list[ComparedRun]] = {}
+    for run in runs:
+        if run.failure:
+            by_algorithm.setdefault(run.algorithm, []).append(run)
+    for algorithm, failed in by_algorithm.items():
+        reasons = list(dict.fromkeys(run.failure for run in failed))
+        more = "" if len(reasons) == 1 else f", and {counted(len(reasons) - 1, 'other reason')}"
+        tried = sum(run.algorithm == algorithm for run in runs)
+        yield f"{algorithm} gave no release in {len(failed)} of {counted(tried, 'setting')}: {reasons[0]}{more}."
+
+
+def _at(run: ComparedRun) -> str:
+    return f"k = {run.k:,} with {counted(run.quasi, 'column')}"
