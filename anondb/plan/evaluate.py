@@ -19,7 +19,7 @@ from anondb.sqlgen.shape import Relation, Scratch
 
 MEASURE = "wup"
 MOST_PAIRS = 250_000  # of different records, for linkage by distance
-MOST_COVERED = 20_000_000  # the same for linkage by coverage, where classes overlap
+MOST_COVERED = 2_000_000  # the same for linkage by coverage, where classes overlap
 FEWEST_CLASSES = 200  # in a sample of them
 
 _UTILITY = """
