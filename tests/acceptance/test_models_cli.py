@@ -37,7 +37,8 @@ def metrics(clinic: Clinic, privacy: str, columns: dict[str, str] = WARD) -> dic
     """The figures of the models after a run on the wards, by name."""
     policy = clinic.policy(columns, source="hospital.wards", privacy=privacy, method=OPTIMAL)
     printed = clinic.publish(policy)
-    return {name: figure for name, figure in printed["metrics"].items() if "class_size" not in name}
+    models = ("l_diversity", "t_closeness", "persons")
+    return {name: figure for name, figure in printed["metrics"].items() if name.startswith(models)}
 
 
 def wards_left(clinic: Clinic) -> list[str]:
