@@ -23,6 +23,8 @@ from anondb.report.words import figure
 from tests.acceptance.clinic import COLUMNS, IDENTIFIER, Clinic, complaint
 from tests.documentation import ROOT, rows
 
+pytestmark = pytest.mark.once  # trials are runs, which other tests make on every server
+
 EXAMPLE = ROOT / "examples" / "hospital"
 ALL = "datafly,incognito,optimal,mondrian"
 

@@ -23,6 +23,8 @@ from tests.acceptance.chromium import Chromium
 from tests.acceptance.clinic import IDENTIFIER, SENSITIVE, Clinic, complaint, quasi
 from tests.acceptance.test_report import OUTSIDE, READ
 
+pytestmark = pytest.mark.once  # a page looks the same whatever the server is
+
 pytest.importorskip("jinja2", reason="reports come with the extra `report`")
 pytest.importorskip("matplotlib", reason="the charts come with the extra `report`")
 
