@@ -38,7 +38,7 @@ select 'Qwertin' || i, 4200 + i * i % 97, 'Zipq' || 10 + i % 17,
 from generate_series(1, 120) as i;
 """
 JOBS = "Jobalpha;Trade;*\nJobbeta;Trade;*\nJobgamma;Care;*\nJobdelta;Jobdelta;*\n"
-SECRETS = re.compile(r"Qwertin|Zipq|Job[a-z]|Sick|\b42\d\d\b")
+SECRETS = re.compile(r"Qwertin|Zipq|Job[a-z]|Sick|(?<![\w.])42\d\d(?![\w.])")
 
 METHODS = {
     "datafly": ("k = 4\nsuppression = 0.1", 'algorithm = "datafly"'),
