@@ -60,6 +60,10 @@ class DatabaseError(AnondbError):
     exit_code = 4
 
 
+class EndedError(DatabaseError):
+    """The connection, or the statement that ran on it, was ended from outside: there is no going on."""
+
+
 class BusyError(AnondbError):
     """Another run holds the target."""
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import psycopg
 
-from anondb.errors import AnondbError, BusyError, DatabaseError, UnsatisfiableError, UsageError
+from anondb.errors import AnondbError, BusyError, DatabaseError, EndedError, UnsatisfiableError, UsageError
 
 # Primary messages of these SQLSTATE classes name objects, settings and limits, not data. All others
 # ("invalid input syntax for type numeric: …", a user's own RAISE in a view) may quote a row.
@@ -54,7 +54,7 @@ def translate(error: psycopg.Error, doing: str = "") -> AnondbError:
     where = f" ({doing})" if doing else ""
     if state is None:
         if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
-            return DatabaseError(
+            return EndedError(
                 f"the connection to the database failed{where}: {_first_line(error)}",
                 hint="is the server running, and are --dsn, ANONDB_DSN or PGHOST right?",
             )
@@ -76,6 +76,8 @@ def translate(error: psycopg.Error, doing: str = "") -> AnondbError:
             hint="its message may quote data, so it is not shown; the server's log has it",
         )
     kind = UsageError if state[:2] == "42" and state != "42501" else DatabaseError
+    if state[:2] in ("08", "57"):
+        kind = EndedError
     return kind(f"{message}{where}", hint=_HINTS.get(state, _OTHERWISE))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +58,9 @@ class Executor:
                     copy.write_row(row)
             touched = cursor.rowcount
         self._tell(name, text, touched, started)
+
+    def savepoint(self) -> AbstractContextManager[object]:
+        return self.connection.transaction()
 
     def _execute(
         self, name: str, text: str, parameters: Sequence[object]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from anondb.algorithms.lattice import Levels
 from anondb.algorithms.outcome import Classes
 from anondb.hierarchy.model import CsvVgh, StoredVgh
 from anondb.plan.clusters import cluster_agreement
+from anondb.plan.evaluation import FAMILIES, OF_LINK
 from anondb.plan.figure import Figure
 from anondb.plan.model import Plan
 from anondb.plan.stages import Encoded, chosen_levels
 from anondb.plan.steps import Steps
+from anondb.plan.tried import tried
 from anondb.plan.verify import Published
 from anondb.sqlgen import encode, linked
 from anondb.sqlgen.shape import Relation, Scratch
@@ -71,17 +74,30 @@ class Evaluating:
 
 def evaluate(run: Evaluating, published: Published, *, full: bool) -> list[Figure]:
     """All figures of a release; `full` also those that compare every two records."""
-    link = _link(run)
-    figures = [*_utility(run, *link), *_sizes(run, published)]
-    figures += _linkage(run, *link, full=full)
-    figures += _risk(run)
+    names = (*OF_LINK, *FAMILIES["clusters"]) if full else OF_LINK
+    figures = [
+        *tried(run.db, names, lambda: _linked(run, full=full)),
+        *_sizes(run, published),
+        *tried(run.db, FAMILIES["risk"], lambda: _risk(run)),
+    ]
     for column in run.plan.policy.sensitive:
-        figures += _disclosure(run, column.name)
-    if full:
-        query, ladder = link
-        agreement = cluster_agreement(run.db, query, run.quasi, run.vghs, MEASURE, ladder)
-        figures += [Figure(*row) for row in agreement]
+        found = tried(run.db, FAMILIES["disclosure"], partial(_disclosure, run, column.name))
+        figures += [replace(figure, column=column.name) for figure in found]
     return figures
+
+
+def _linked(run: Evaluating, *, full: bool) -> Iterable[Figure]:
+    """What needs to know whose record is whose."""
+    query, ladder = _link(run)
+    yield from tried(run.db, FAMILIES["utility"][:6], lambda: _utility(run, query, ladder))
+    yield from _linkage(run, query, ladder, full=full)
+    if full:
+        yield from tried(run.db, FAMILIES["clusters"], lambda: _agreement(run, query, ladder))
+
+
+def _agreement(run: Evaluating, query: str, ladder: str | None) -> Iterable[Figure]:
+    rows = cluster_agreement(run.db, query, run.quasi, run.vghs, MEASURE, ladder)
+    return [Figure(*row) for row in rows]
 
 
 def _link(run: Evaluating) -> tuple[str, str | None]:
@@ -142,23 +158,27 @@ def _linkage(run: Evaluating, query: str, ladder: str | None, *, full: bool) -> 
     originals, released = run.db.one("different records", linked.different(run.names, run.encoded.quasi))
     pairs = originals * released
 
-    def linkage(matching: str, of: str = query, note: str | None = None) -> Figure:
-        arguments = (of, run.quasi, matching, run.vghs, MEASURE, ladder)
-        [value] = run.db.one(f"linkage by {matching}", _LINKAGE, arguments)
-        return Figure(f"record_linkage_{matching}", value=value, note=note)
+    def linkage(matching: str, of: str = query, note: str | None = None) -> Iterable[Figure]:
+        name, arguments = f"record_linkage_{matching}", (of, run.quasi, matching, run.vghs, MEASURE, ladder)
 
-    yield linkage("text")
+        def measure() -> Iterable[Figure]:
+            [value] = run.db.one(f"linkage by {matching}", _LINKAGE, arguments)
+            yield Figure(name, value=value, note=note)
+
+        return tried(run.db, [name], measure)
+
+    yield from linkage("text")
     if isinstance(run.outcome, Classes) and pairs > MOST_COVERED:
         # classes of a partition overlap in every column, so that each has to be held against all originals
         share = min(1.0, max(MOST_COVERED / pairs, FEWEST_CLASSES / released))
         some = linked.sampled(run.names, run.encoded.quasi, share)
-        yield linkage("coverage", some, f"estimated from {share:.1%} of the classes")
+        yield from linkage("coverage", some, f"estimated from {share:.1%} of the classes")
     else:
-        yield linkage("coverage")
+        yield from linkage("coverage")
     if full:
         for matching in ("hierarchy", "semantic"):
             if pairs <= MOST_PAIRS:
-                yield linkage(matching)
+                yield from linkage(matching)
             else:
                 yield Figure(
                     f"record_linkage_{matching}", note=f"{pairs:,} pairs of different records are too many"
@@ -171,11 +191,12 @@ def _risk(run: Evaluating) -> Iterable[Figure]:
     if run.leaves_nulls_out:
         run.db.run("nulls among originals", linked.take_nulls_back(run.names))
     rows = run.db.rows("risk before", _RISK, (linked.temporary(run.names.raw), list(raw), None, "n"))
-    before = {(name, raw.get(column, column)): value for name, column, value, _ in rows}
     release = linked.relation_text(run.fresh)
-    for row in run.db.rows("risk", _RISK, (release, run.quasi, run.roots, None)):
-        figure = Figure(*row)
-        yield replace(figure, before=before.get((figure.name, figure.column)))
+    found = [Figure(*row) for row in run.db.rows("risk", _RISK, (release, run.quasi, run.roots, None))]
+    after = {figure.key: figure for figure in found}
+    for name, column, value, _ in rows:
+        figure = Figure(name, raw.get(column, column))  # without a value where all records are masked
+        yield replace(after.get(figure.key, figure), before=value)
 
 
 def _disclosure(run: Evaluating, sensitive: str) -> Sequence[Figure]:

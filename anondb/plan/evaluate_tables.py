@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from anondb.db.connection import Connection, Door, one_snapshot
+from anondb.db.connection import Door, one_snapshot
 from anondb.db.execute import Executor, Step
 from anondb.db.upgrade import require_current
-from anondb.errors import AnondbError, UsageError
+from anondb.errors import UsageError
 from anondb.plan import clusters
 from anondb.plan.compared import EvaluationRequest, Tables, look_up
-from anondb.plan.evaluation import FAMILIES, Evaluation, ordered
+from anondb.plan.evaluation import FAMILIES, OF_LINK, Evaluation, ordered
 from anondb.plan.figure import Figure
 from anondb.plan.model import Options
+from anondb.plan.tried import tried
 
 MEASURE = "wup"
 
@@ -56,7 +57,6 @@ select d.name, d.of_column, d.value, d.note
 from anondb.attribute_disclosure($1::text::regclass, $2::name[], $3::name, roots => $4::text[]) as d
 """
 
-_OF_LINK = (*FAMILIES["utility"][:6], *FAMILIES["linkage"], *FAMILIES["clusters"])
 _OF_POPULATION = ("journalist", "marketer", "population_uniques")
 _ORDERED = "ND"  # categories of types whose order means something: numbers and dates
 
@@ -80,14 +80,12 @@ def evaluate_tables(
         require_current(connection)
         with one_snapshot(connection, "evaluating"):
             tables = look_up(connection, asked)
-            return _Evaluating(connection, Executor(connection, observe), asked, tables).evaluation()
+            return _Evaluating(Executor(connection, observe), asked, tables).evaluation()
 
 
 class _Evaluating:
-    def __init__(
-        self, connection: Connection, db: Executor, asked: EvaluationRequest, tables: Tables
-    ) -> None:
-        self.connection, self.db, self.asked = connection, db, asked
+    def __init__(self, db: Executor, asked: EvaluationRequest, tables: Tables) -> None:
+        self.db, self.asked = db, asked
         self.original, self.release = tables.original.text, tables.release.text
         self.tables, self.quasi = tables, list(asked.quasi)
         self.roots = None if asked.roots is None else list(asked.roots)
@@ -121,27 +119,20 @@ class _Evaluating:
     def _sizes(self, table: str, roots: Sequence[str] | None) -> _Sizes:
         return _Sizes(*map(int, self.db.one("class sizes", _SIZES, (table, self.quasi, roots))))
 
-    def _tried(self, names: Sequence[str], measure: Callable[[], Iterable[Figure]]) -> list[Figure]:
-        """The figures of a measure; if it cannot be had, why, and the others still come."""
-        try:
-            with self.connection.transaction():  # a savepoint
-                return list(measure())
-        except AnondbError as error:
-            if self.connection.closed:
-                raise
-            return [Figure(name, note=error.message) for name in names]
-
     def _one(self, figure: Figure, statement: str, parameters: Sequence[object]) -> list[Figure]:
         def measure() -> Iterable[Figure]:
             [value] = self.db.one(figure.key, statement, parameters)
             yield replace(figure, value=value)
 
-        return [replace(found, column=figure.column) for found in self._tried([figure.name], measure)]
+        return [replace(found, column=figure.column) for found in tried(self.db, [figure.name], measure)]
 
     def _linked(self) -> list[Figure]:
         """What needs to know whose record is whose."""
         if self.asked.key is None:
-            return [Figure(name, note="needs a key that names a record in both tables") for name in _OF_LINK]
+            return [
+                Figure(name, note="needs a key that names a record in both tables")
+                for name in (*OF_LINK, *FAMILIES["clusters"])
+            ]
         link = (self.original, self.release, self.asked.key, self.quasi, self.roots)
         [query] = self.db.one("link", _LINK, link)
         vghs = self.asked.quasi_vghs
@@ -158,9 +149,9 @@ class _Evaluating:
             return [Figure(*row) for row in rows]
 
         return [
-            *self._tried(FAMILIES["utility"][:6], utility),
+            *tried(self.db, FAMILIES["utility"][:6], utility),
             *self._linkage(query, vghs),
-            *self._tried(FAMILIES["clusters"], agreement),
+            *tried(self.db, FAMILIES["clusters"], agreement),
         ]
 
     def _linkage(self, query: str, vghs: Sequence[str | None]) -> Iterable[Figure]:
@@ -189,7 +180,7 @@ class _Evaluating:
             arguments = (self.original, self.release, self.quasi, fraction, self.roots)
             return [Figure(*row) for row in self.db.rows("risk", _RISKS, arguments)]
 
-        found = self._tried(FAMILIES["risk"][:-1], risks)
+        found = tried(self.db, FAMILIES["risk"][:-1], risks)
         population = self.tables.population
         if population is None:
             return found
@@ -202,7 +193,7 @@ class _Evaluating:
         names = [name for name in FAMILIES["risk"] if name.startswith(_OF_POPULATION)]
         # the population is generalized as the release is, so of the original there is nothing to compare with
         others = [figure for figure in found if not figure.name.startswith(_OF_POPULATION)]
-        return [*others, *self._tried(names, journalist)]
+        return [*others, *tried(self.db, names, journalist)]
 
     def _models(self, column: str) -> Iterable[Figure]:
         """What the tables reach, which a policy could have demanded; masked records are looked at too."""
@@ -234,7 +225,7 @@ class _Evaluating:
             for name, of_column, value, note in rows(self.release, self.roots):
                 yield Figure(name, of_column, value, note, before.get(name))
 
-        found = self._tried(FAMILIES["disclosure"][:3], disclosure)
+        found = tried(self.db, FAMILIES["disclosure"][:3], disclosure)
         return [replace(figure, column=column) for figure in found]
 
 

@@ -32,6 +32,7 @@ FAMILIES = {
         "attribute_disclosure_above",
     ),
 }  # fmt: skip
+OF_LINK = (*FAMILIES["utility"][:6], *FAMILIES["linkage"])  # they need to know whose record is whose
 _PLACES = {
     stem: (place, family)
     for place, (family, stem) in enumerate((f, stem) for f, stems in FAMILIES.items() for stem in stems)

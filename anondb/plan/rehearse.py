@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from anondb.algorithms.lattice import Levels
@@ -99,6 +100,9 @@ class Rehearsal:
 
     def copy(self, name: str, statement: Node, rows: Iterable[Sequence[object]]) -> None:
         self.run(name, statement)
+
+    def savepoint(self) -> AbstractContextManager[object]:
+        return nullcontext()
 
 
 def script(plan: Plan) -> str:

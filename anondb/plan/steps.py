@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from anondb.sqlgen.build import Node
@@ -20,3 +21,7 @@ class Steps(Protocol):
     ) -> list[tuple[Any, ...]]: ...
 
     def copy(self, name: str, statement: Node, rows: Iterable[Sequence[object]]) -> None: ...
+
+    def savepoint(self) -> AbstractContextManager[object]:
+        """What fails inside is undone, and the transaction goes on."""
+        ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from anondb.hierarchy.model import ROOT, Hierarchy, Values
@@ -54,7 +55,7 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Coded:
+class Coded(ABC):
     """A column that a run codes: the number by which the run's tables know it, and its hierarchy."""
 
     number: int
@@ -75,14 +76,14 @@ class Coded:
         return isinstance(self.hierarchy, Values) and self.column.is_ranged
 
     @property
+    @abstractmethod
     def code(self) -> str:
         """Its column in the frequency set, and the name of its dictionary."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def raw(self) -> str:
         """Its column among the raw frequencies."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

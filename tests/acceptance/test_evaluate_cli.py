@@ -25,6 +25,16 @@ def with_key(clinic: Clinic) -> dict[str, str]:
     return COLUMNS | {"id": OTHER}
 
 
+def as_the_readme_grants(clinic: Clinic, role: str) -> str:
+    """A role with the rights that a run needs, and how to connect as it."""
+    grants = next(block for block in blocks("README.md", "sql") if "run_metric" in block)
+    clinic.execute(grants.replace("nightly", "{role}"), role=role)
+    clinic.execute("grant usage on schema hospital to {role}", role=role)
+    clinic.execute("grant select on hospital.admissions to {role}", role=role)
+    clinic.execute("grant usage, create on schema share to {role}", role=role)
+    return make_conninfo(clinic.dsn, options=f"-c role={role}")
+
+
 def test_a_run_shows_what_it_kept_as_tables_and_as_json(clinic: Clinic) -> None:
     privacy = 'k = 3\nl_diversity = { column = "diagnosis", l = 2 }'
     published = clinic.publish(clinic.policy(privacy=privacy))
@@ -120,14 +130,34 @@ def test_who_may_run_with_a_stored_hierarchy_is_not_stopped_by_what_it_may_not_m
 ) -> None:
     """The grants of the README let a role read hierarchies, and not keep what their labels mean."""
     store(clinic.connection, "zip", toys.vgh(*(f"Z907{n};*" for n in range(4))))
-    role = new_role()
-    grants = next(block for block in blocks("README.md", "sql") if "run_metric" in block)
-    clinic.execute(grants.replace("nightly", "{role}"), role=role)
-    clinic.execute("grant usage on schema hospital to {role}", role=role)
-    clinic.execute("grant select on hospital.admissions to {role}", role=role)
-    clinic.execute("grant usage, create on schema share to {role}", role=role)
+    dsn = as_the_readme_grants(clinic, new_role())
     policy = clinic.policy(COLUMNS | {"zip": quasi('"zip"')})
-    with Database(Door(make_conninfo(clinic.dsn, options=f"-c role={role}"))) as db:
+    with Database(Door(dsn)) as db:
         result = db.run(policy, options=Options(evaluate="full")).result.as_json()
     assert "permission denied" in result["notes"]["sem_iloss:zip"]
     assert {"gen_iloss:zip", "record_linkage_coverage", "rand"} <= result["metrics"].keys()
+
+
+def test_a_measure_that_fails_says_why_and_the_release_is_published(
+    clinic: Clinic, new_role: Callable[[], str]
+) -> None:
+    dsn = as_the_readme_grants(clinic, new_role())
+    for measure in ("anondb.linked_linkage", "anondb.risk"):
+        clinic.execute(f"revoke execute on function {measure} from public")
+    done = clinic.cli("run", clinic.policy(), "--json", ANONDB_DSN=dsn)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert "gen_iloss" in found["metrics"]
+    for name in ("record_linkage_text", "record_linkage_coverage", "prosecutor_max"):
+        assert name not in found["metrics"]
+        assert "permission denied for function" in found["notes"][name]
+    assert len(clinic.dump().splitlines()) == 24
+
+
+def test_risks_before_are_told_of_a_release_that_is_masked_whole(clinic: Clinic) -> None:
+    privacy = 'k = 24\nsuppression = 1\nsuppress = "mask"'
+    found = clinic.publish(clinic.policy(privacy=privacy), "--levels", "0,0")
+    assert found["suppressed"] == 24
+    assert found["metrics"]["sample_uniques_before"] == 0
+    assert found["metrics"]["prosecutor_mean_before"] == 12 / 24
+    assert "prosecutor_mean" not in found["metrics"]
