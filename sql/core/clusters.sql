@@ -26,6 +26,31 @@ comment on function anondb.label_concepts(int) is
 'The concept of each label, as it is released, of a hierarchy whose meanings are known: that of a leaf, and of an ancestor '
 'the one that it has for most leaves.';
 
+create function anondb.meaning_distances(concepts int[], measure text)
+returns table (a int, b int, distance double precision)
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
+set enable_nestloop = off set jit = off as $$
+begin
+    return query
+        with item as materialized (
+            select u.place::int as place, u.concept
+            from unnest(concepts) with ordinality as u (concept, place) where u.concept is not null
+        ), alike as materialized (
+            select m.a, m.b, m.similarity
+            from (select array_agg(p.a) as a, array_agg(p.b) as b
+                  from (select distinct least(x.concept, y.concept) as a, greatest(x.concept, y.concept) as b
+                        from item as x join item as y on x.place < y.place and x.concept <> y.concept) as p) as q
+            cross join lateral anondb.similarities(q.a, q.b, meaning_distances.measure) as m
+            where q.a is not null
+        )
+        select x.place, y.place, case when x.concept = y.concept then 0 else 1 - s.similarity end
+        from item as x
+        join item as y on x.place < y.place
+        left join alike as s on s.a = least(x.concept, y.concept) and s.b = greatest(x.concept, y.concept);
+end $$;
+comment on function anondb.meaning_distances(int[], text) is
+'The semantic distance of every two items, told by their concepts; those without one are left out.';
+
 create function anondb.concept_distances(items text[], vgh int, measure text)
 returns table (a int, b int, distance double precision)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
@@ -35,14 +60,11 @@ begin
         with item as materialized (
             select u.place::int as place, u.label, c.concept
             from unnest(items) with ordinality as u (label, place)
-            join anondb.label_concepts(concept_distances.vgh) as c on c.label = u.label
-        ), alike as materialized (
-            select m.a, m.b, m.similarity
-            from (select array_agg(p.a) as a, array_agg(p.b) as b
-                  from (select distinct least(x.concept, y.concept) as a, greatest(x.concept, y.concept) as b
-                        from item as x join item as y on x.place < y.place and x.concept <> y.concept) as p) as q
-            cross join lateral anondb.similarities(q.a, q.b, concept_distances.measure) as m
-            where q.a is not null
+            left join anondb.label_concepts(concept_distances.vgh) as c on c.label = u.label
+        ), apart as materialized (
+            select d.a, d.b, d.distance
+            from anondb.meaning_distances((select array_agg(i.concept order by i.place) from item as i),
+                                          concept_distances.measure) as d
         ), lost as materialized (
             -- from a leaf to what lies above it: as in GSL
             select least(x.place, y.place) as a, greatest(x.place, y.place) as b, min(k.loss) as loss
@@ -55,12 +77,8 @@ begin
             join item as y on y.label = anondb.label_without_sense(n.label) and y.place <> x.place
             group by 1, 2
         )
-        select x.place, y.place,
-               coalesce(k.loss, case when x.concept = y.concept then 0 else 1 - s.similarity end)
-        from item as x
-        join item as y on x.place < y.place
-        left join lost as k on k.a = x.place and k.b = y.place
-        left join alike as s on s.a = least(x.concept, y.concept) and s.b = greatest(x.concept, y.concept);
+        select d.a, d.b, coalesce(k.loss, d.distance)
+        from apart as d left join lost as k on k.a = d.a and k.b = d.b;
 end $$;
 comment on function anondb.concept_distances(text[], int, text) is
 'The semantic distance of every two items that have concepts in a stored hierarchy whose losses are kept.';
@@ -120,11 +138,14 @@ comment on function anondb.point_distances(text[], text, numeric) is
 'ranges of them, which lie at their midpoints.';
 
 create function anondb.item_distances(
-    items text[], kind text, spread numeric, leaves text[], levels int[], labels text[], vgh text, measure text)
+    items text[], concepts int[], kind text, spread numeric, leaves text[], levels int[], labels text[], vgh text,
+    measure text)
 returns table (a int, b int, distance double precision)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
 begin
-    if vgh is not null then
+    if concepts is not null then
+        return query select d.a, d.b, d.distance from anondb.meaning_distances(concepts, measure) as d;
+    elsif vgh is not null then
         return query select d.a, d.b, d.distance from anondb.concept_distances(items, anondb.find_vgh(vgh), measure) as d;
     elsif kind <> 'other' then
         return query select d.a, d.b, d.distance from anondb.point_distances(items, kind, spread) as d;
@@ -132,9 +153,9 @@ begin
         return query select d.a, d.b, d.distance from anondb.class_distances(items, leaves, levels, labels) as d;
     end if;
 end $$;
-comment on function anondb.item_distances(text[], text, numeric, text[], int[], text[], text, text) is
-'The distances, as far as there are any, of every two items of a column: by their concepts if it has a vgh, as '
-'numbers or moments if it is of that kind, else by their hierarchy.';
+comment on function anondb.item_distances(text[], int[], text, numeric, text[], int[], text[], text, text) is
+'The distances, as far as there are any, of every two items of a column: by their concepts if they are given or it '
+'has a vgh, as numbers or moments if it is of that kind, else by their hierarchy.';
 
 create function anondb.distance_kind(o text[], leaves text[], labels text[]) returns text
 language sql immutable parallel safe
@@ -188,7 +209,7 @@ comment on function anondb.sampled_records(int) is
 
 create function anondb.linked_distances(
     linked text, quasi name[], vghs text[] = null, measure text = 'wup', ladder regclass = null,
-    sample int = 1000, seed bigint = 0)
+    sample int = 1000, seed bigint = 0, meanings regclass = null)
 returns table (
     column_number int, of_release boolean, codes int[], distances double precision[], sampled bigint[], records bigint)
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
@@ -201,7 +222,10 @@ begin
     perform anondb.check_measure(measure);
     select array_agg(case when anondb.semantic_obstacle(h.name, measure) is null then h.name end order by h.i)
     into v_meant from unnest(v_vghs) with ordinality as h (name, i);
-    return query execute anondb.linked_parts(linked, v_vghs, ladder) || anondb.sampled_records(cardinality(quasi)) || '
+    return query execute anondb.linked_parts(linked, v_vghs, ladder) || anondb.sampled_records(cardinality(quasi)) ||
+        format(', meaning (i, label, concept) as materialized (%s)',
+               case when meanings is null then 'select null::int, null::text, null::int where false'
+                    else format('select m.i, m.label, m.concept from %s as m', meanings) end) || '
         , item as materialized (
             select t.i, t.of_release, s.place, t.value,
                    dense_rank() over (partition by t.i, t.of_release order by t.present desc, t.value collate "C")::int as code
@@ -212,11 +236,13 @@ begin
                 union all
                 select u.i::int, true, s.released, u.value from unnest(s.r) with ordinality as u (value, i)) as t
         ), side as materialized (
-            select c.i, c.of_release, c.codes, v.items
+            select c.i, c.of_release, c.codes, v.items, v.concepts
             from (select t.i, t.of_release, array_agg(t.code - 1 order by t.place) as codes
                   from item as t group by t.i, t.of_release) as c
-            join (select d.i, d.of_release, array_agg(d.value order by d.code) as items
+            join (select d.i, d.of_release, array_agg(d.value order by d.code) as items,
+                         case when count(m.i) > 0 then array_agg(m.concept order by d.code) end as concepts
                   from (select distinct t.i, t.of_release, t.code, t.value from item as t) as d
+                  left join meaning as m on m.i = d.i and m.label collate "C" = d.value collate "C"
                   group by d.i, d.of_release) as v on v.i = c.i and v.of_release = c.of_release
         ), compared as materialized (
             select g.i, k.kind, max(anondb.as_point(u.o, k.kind)) - min(anondb.as_point(u.o, k.kind)) as spread
@@ -230,7 +256,7 @@ begin
                      from generate_series(1, cardinality(s.items)) as x (a)
                      cross join lateral generate_series(x.a + 1, cardinality(s.items)) as y (b)
                      left join anondb.item_distances(
-                         s.items, c.kind, c.spread, g.leaves, g.levels, g.labels, ($2)[s.i], $3) as d
+                         s.items, s.concepts, c.kind, c.spread, g.leaves, g.levels, g.labels, ($2)[s.i], $3) as d
                        on d.a = x.a and d.b = y.b
                      order by x.a, y.b),
                array(select t.n from sampled as t order by t.place), (select sum(l.n)::bigint from linked as l)
@@ -240,7 +266,8 @@ begin
         order by s.i, s.of_release'
     using v_vghs, v_meant, measure, sample, seed;
 end $$;
-comment on function anondb.linked_distances(text, name[], text[], text, regclass, int, bigint) is
+comment on function anondb.linked_distances(text, name[], text[], text, regclass, int, bigint, regclass) is
 'A sample of the records of a linked relation, as codes, and the distances of the codes: a row for each column, of the '
 'originals and of the release. codes[t] is the value, from 0, of the t-th combination of values, which sampled[t] records '
-'have; distances are those of values 0 and 1, 0 and 2, .., 1 and 2, ... records are all that there are.';
+'have; distances are those of values 0 and 1, 0 and 2, .., 1 and 2, ... records are all that there are. meanings is a '
+'relation (i int, label text, concept int) of the columns whose values mean concepts without a hierarchy.';

@@ -39,10 +39,10 @@ def linked_query(connection: Connection, quasi: Sequence[str] = tuple(QUASI)) ->
 
 
 def distances(connection: Connection, linked: str, quasi: Sequence[str], **given: Any) -> list[Any]:
-    parameters = {"vghs": None, "ladder": None, "sample": 1000, "seed": 0} | given
+    parameters = {"vghs": None, "ladder": None, "sample": 1000, "seed": 0, "meanings": None} | given
     return connection.execute(
         "select d.* from anondb.linked_distances(%(linked)s, %(quasi)s::name[], %(vghs)s::text[], 'path',"
-        " %(ladder)s::regclass, %(sample)s, %(seed)s) as d",
+        " %(ladder)s::regclass, %(sample)s, %(seed)s, %(meanings)s::regclass) as d",
         parameters | {"linked": linked, "quasi": list(quasi)},
     ).fetchall()
 
@@ -186,6 +186,26 @@ def test_an_ancestor_means_what_most_of_its_leaves_say(connection: Connection) -
     # cod, hen, owl: 4 links, 4 links, 2 links; bird and fish: 2 links
     assert found[0][3] == pytest.approx([0.8, 0.8, 2 / 3])
     assert found[1][3] == pytest.approx([2 / 3])
+
+
+def test_values_can_mean_concepts_without_any_hierarchy(connection: Connection) -> None:
+    """Links: cod and hen 4, cod and owl 4, hen and owl 2. owls mean what owl does, and a griffin means nothing."""
+    parents = {"thing": [], "animal": ["thing"], "fowl": ["animal"], "fish": ["animal"]}
+    parents |= {"owl": ["fowl"], "hen": ["fowl"], "cod": ["fish"]}
+    ontology.store(connection, "toy", toys.ontology(parents))
+    connection.execute(
+        "create temporary table pairs as select p.o1, p.r1, true as released, 1 as n from (values ('cod', 'owl'),"
+        " ('griffin', 'hen'), ('hen', 'hen'), ('owl', 'owl'), ('owls', 'owl'), (null, null)) as p (o1, r1);"
+        "create temporary table meanings as select 1 as i, m.label, c.id as concept from (values ('cod', 'cod'),"
+        " ('griffin', null), ('hen', 'hen'), ('owl', 'owl'), ('owls', 'owl')) as m (label, key)"
+        " left join anondb.concept as c on c.key = m.key"
+    )
+    [originals, released] = distances(connection, "table pairs", ["pet"], meanings="meanings")
+    near, far = 1 - 1 / 3, 1 - 1 / 5
+    # cod, griffin, hen, owl, owls, NULL; then hen, owl, NULL
+    expected = [1, far, far, far, 1, 1, 1, 1, 1, near, near, 1, 0, 1, 1]
+    assert originals[3] == pytest.approx(expected)
+    assert released[3] == pytest.approx([near, 1, 1])
 
 
 def test_every_combination_has_its_share_of_a_sample(tables: Connection) -> None:

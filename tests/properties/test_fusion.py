@@ -1,0 +1,159 @@
+"""Record fusion in the database against its definition: every round, every variant, on random small inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from anondb.algorithms.fusion import VARIANTS
+from anondb.db.connection import Connection
+from tests.properties import fusion_oracle as oracle
+from tests.properties.examples import laws
+from tests.servers import new_database
+
+Fusion = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Example:
+    counts: list[int]
+    k: int
+    likeness: list[list[int]]
+    variant: str
+    seed: int
+
+
+@st.composite
+def examples(draw: st.DrawFn, variants: tuple[str, ...] = VARIANTS) -> Example:
+    counts = draw(st.lists(st.integers(1, 4), min_size=1, max_size=9))
+    # few different similarities make ties, on which H3 and the seed decide
+    likeness = [[10] * len(counts) for _ in counts]
+    for i in range(len(counts)):
+        for j in range(i):
+            likeness[i][j] = likeness[j][i] = draw(st.integers(0, 3))
+    k = draw(st.integers(1, min(6, sum(counts))))
+    return Example(counts, k, likeness, draw(st.sampled_from(variants)), draw(st.integers(-5, 5)))
+
+
+@pytest.fixture(scope="module")
+def one_connection(server: str, template: str) -> Iterator[Connection]:
+    with new_database(server, template) as dsn, psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("create temporary table alike (tuple int primary key, likeness int[])")
+        yield connection
+
+
+def fuse(connection: Connection, example: Example) -> list[Fusion]:
+    """The rounds of a fusion; tuples below k alone have their similarities stored."""
+    connection.execute("truncate alike")
+    rows = [(i + 1, row) for i, row in enumerate(example.likeness) if example.counts[i] < example.k]
+    connection.cursor().executemany("insert into alike values (%s, %s)", rows)
+    found: list[Any] = connection.execute(
+        "select f.round, f.tuple, f.partner, f.released_as"
+        " from anondb.fuse(%s::bigint[], %s, 'pg_temp.alike', %s, %s) as f order by f.round",
+        (example.counts, example.k, example.variant, example.seed),
+    ).fetchall()
+    return [(round_, a - 1, b - 1, c - 1) for round_, a, b, c in found]
+
+
+many = settings(parent=laws, max_examples=5 * laws.max_examples)  # they are quick
+
+
+@many
+@given(example=examples())
+def test_every_round_is_one_that_the_variant_allows(one_connection: Connection, example: Example) -> None:
+    counts = list(example.counts)
+    for place, (round_, chosen, partner, _) in enumerate(fuse(one_connection, example), 1):
+        assert round_ == place
+        assert (chosen, partner) in oracle.allowed(counts, example.k, example.likeness, example.variant)
+        counts[partner] += counts[chosen]
+        counts[chosen] = 0
+    assert oracle.allowed(counts, example.k, example.likeness, example.variant) == set()
+
+
+@many
+@given(example=examples())
+def test_records_end_where_their_fusions_lead(one_connection: Connection, example: Example) -> None:
+    fusions = fuse(one_connection, example)
+    ends = oracle.released_as(len(example.counts), [(a, b) for _, a, b, _ in fusions])
+    assert {chosen: end for _, chosen, _, end in fusions} == {
+        i: end for i, end in enumerate(ends) if end != i
+    }
+    sizes = [0] * len(ends)
+    for n, end in zip(example.counts, ends, strict=True):
+        sizes[end] += n
+    assert all(size == 0 or size >= example.k for size in sizes)
+
+
+@laws
+@given(example=examples())
+def test_the_same_seed_gives_the_same_fusions(one_connection: Connection, example: Example) -> None:
+    assert fuse(one_connection, example) == fuse(one_connection, example)
+
+
+@laws
+@given(example=examples(("semantic",)))
+def test_where_nothing_is_equal_the_seed_decides_nothing(
+    one_connection: Connection, example: Example
+) -> None:
+    counts = list(example.counts)
+    fusions = fuse(one_connection, example)
+    for _, chosen, partner, _ in fusions:
+        assume(len(oracle.allowed(counts, example.k, example.likeness, "semantic")) == 1)
+        counts[partner] += counts[chosen]
+        counts[chosen] = 0
+    other = Example(example.counts, example.k, example.likeness, "semantic", example.seed + 1)
+    assert fuse(one_connection, other) == fusions
+
+
+def test_the_seed_decides_between_equals(one_connection: Connection) -> None:
+    equal = [[1] * 6 for _ in range(6)]
+    ways = {tuple(fuse(one_connection, Example([1] * 6, 2, equal, "semantic", seed))) for seed in range(8)}
+    assert len(ways) > 1
+
+
+def test_a_hand_made_example(one_connection: Connection) -> None:
+    """Tuples A 1, B 1, C 2, D 5 and k = 3.
+
+    H1: A and B. H2: A is most similar to C (8), B to C (8) too. H3: both unions have 3 records. A draw.
+    Whoever is first makes C 3; the other one is then the only tuple below k, and C is still the most similar.
+    """
+    likeness = [[10, 2, 8, 1], [2, 10, 8, 1], [8, 8, 10, 1], [1, 1, 1, 10]]
+    fusions = fuse(one_connection, Example([1, 1, 2, 5], 3, likeness, "semantic", 1))
+    assert sorted((a, b, c) for _, a, b, c in fusions) == [(0, 2, 2), (1, 2, 2)]
+    # by counts alone, the two smallest are fused, then the pair of them with C
+    fusions = fuse(one_connection, Example([1, 1, 2, 5], 3, likeness, "distributional", 1))
+    assert sorted(fusions[0][1:3]) == [0, 1]
+    assert len(fusions) == 2
+
+
+@pytest.mark.parametrize("counts", [[], None])
+def test_where_nothing_is_nothing_is_fused(one_connection: Connection, counts: list[int] | None) -> None:
+    found = one_connection.execute("select anondb.fuse(%s::bigint[], 2, 'pg_temp.alike')", (counts,))
+    assert found.fetchall() == []
+
+
+@pytest.mark.parametrize(
+    ("counts", "k", "variant", "code"),
+    [
+        ([1] * 10_001, 2, "semantic", "SA145"),
+        ([1, 1], 2, "magic", "SA146"),
+        ([1, 1], 2, "semantic", "SA147"),
+        ([1, 1], 3, "random", "SA310"),
+    ],
+)
+def test_what_cannot_be_fused_is_refused(
+    one_connection: Connection, counts: list[int], k: int, variant: str, code: str
+) -> None:
+    with pytest.raises(psycopg.Error) as refused:
+        one_connection.execute(
+            "select anondb.fuse(%s::bigint[], %s, null, %s)", (counts, k, variant)
+        ).fetchall()
+    assert refused.value.sqlstate == code
+    if code == "SA145":
+        assert "100020001 pairs" in str(refused.value)

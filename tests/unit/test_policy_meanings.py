@@ -1,0 +1,72 @@
+"""Policies of algorithms that compare values by their meaning: ontology, measure, variant, seed."""
+
+from __future__ import annotations
+
+import pytest
+
+from anondb.algorithms.fusion import VARIANTS
+from anondb.policy.load import parse
+from anondb.policy.meanings import MEASURES
+from tests.unit.admissions import policy, problem
+
+STORED = 'hierarchy = "occupation"'
+
+
+def fusion(lines: str = "") -> tuple[str, str]:
+    return 'algorithm = "datafly"', f'algorithm = "fusion"\n{lines}'
+
+
+def test_a_fusion_is_the_published_one_unless_the_policy_says_more() -> None:
+    method = parse(policy(fusion())).method
+    assert (method.variant, method.measure, method.seed) == ("semantic", None, 0)
+    assert (method.heuristic, method.objective) == (None, None)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_every_variant_and_measure_can_be_said(variant: str, measure: str) -> None:
+    said = f'variant = "{variant}"\nmeasure = "{measure}"\nseed = -7'
+    method = parse(policy(fusion(said))).method
+    assert (method.variant, method.measure, method.seed) == (variant, measure, -7)
+
+
+def test_a_quasi_identifier_can_have_an_ontology() -> None:
+    read = parse(policy(fusion(), (STORED, 'ontology = "wordnet"')))
+    assert [column.ontology for column in read.quasi] == [None, None, "wordnet"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ([fusion('variant = "h3"')], "variant must be one of semantic, h1_h2, h1, none"),
+        ([fusion('measure = "wap"')], "measure must be one of wup"),
+        ([fusion('seed = "x"')], "seed must be a whole number"),
+        ([fusion("seed = true")], "seed must be a whole number"),
+        ([fusion(f"seed = {2**63}")], "seed must be a whole number"),
+        ([fusion("strict = true")], "fusion does not"),
+        ([fusion('heuristic = "distinct"')], "fusion has no heuristics"),
+        ([fusion('objective = "loss"')], "fusion has no objectives"),
+        ([fusion(), (STORED, 'ontology = "wordnet", max_level = 1')], "fusion gives it none"),
+        ([fusion(), (STORED, f'{STORED}, ontology = "wordnet"')], "an ontology and a hierarchy"),
+        ([fusion(), ('"sensitive" }', '"sensitive", ontology = "wordnet" }')], "only quasi-identifiers"),
+        ([(STORED, f'{STORED}, ontology = "wordnet"')], "an ontology and a hierarchy"),
+        ([('"datafly"', '"datafly"\nseed = 1')], "datafly draws nothing at random"),
+        ([('"datafly"', '"datafly"\nvariant = "none"')], "datafly has no variants"),
+        ([('"datafly"', '"datafly"\nmeasure = "wup"')], "datafly does not compare values"),
+        (
+            [('"datafly"', '"mondrian"'), (STORED, 'ontology = "wordnet"')],
+            "mondrian does not read the ontology",
+        ),
+        (
+            [fusion(), ("k = 5", 'k = 5\nl_diversity = { column = "diagnosis", l = 2 }')],
+            "fusion protects by k alone",
+        ),
+        (
+            [fusion(), ("k = 5", 'k = 5\nt_closeness = { column = "diagnosis", t = 0.2 }')],
+            "fusion protects by k alone",
+        ),
+    ],
+)
+def test_what_an_algorithm_cannot_use_is_refused(changes: list[tuple[str, str]], message: str) -> None:
+    found = problem(*changes)
+    assert message in found.message
