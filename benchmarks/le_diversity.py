@@ -1,0 +1,96 @@
+"""(l, e)-diversity on the Adult data as it is, and scaled: classes, what is left out, and where time goes."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from anondb.db.connection import Connection, Door
+from benchmarks import adult, machine
+from benchmarks.child import run_policy
+from benchmarks.database import fresh_database
+from benchmarks.options import Options
+from benchmarks.progress import say
+
+QUASI = ("age", "sex", "race", "marital_status")
+SENSITIVE = "education"
+MODELS = ((2, 1.0), (3, 0.0), (3, 1.0))
+FOUND = "records released suppressed classes metrics".split()
+_POLICY = """\
+source = "bench.adult"
+target = "bench.release"
+
+[privacy]
+le_diversity = {{ column = "{sensitive}", l = {l}, e = {e} }}
+
+[method]
+algorithm = "le_diversity"
+
+[columns]
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A source, and how diverse its classes are to be."""
+
+    rows: int
+    l: int  # noqa: E741 - the literature's name
+    e: float
+    numbered: bool  # every row has a number that is released too, so that no two rows are alike
+
+    def __str__(self) -> str:
+        return f"{self.rows:,} {'numbered ' * self.numbered}rows, l = {self.l}, e = {self.e:g}"
+
+    def policy(self, data: Path) -> str:
+        """Ages by value, categories by the hierarchies that ARX comes with, the education sensitive."""
+        columns = dict.fromkeys(adult.COLUMNS, '{ role = "other" }')
+        columns |= {name: adult.quasi(adult.in_file(data, name)) for name in QUASI if name != "age"}
+        columns["age"] = '{ role = "quasi" }'
+        columns[SENSITIVE] = f'{{ role = "sensitive", hierarchy = {adult.in_file(data, SENSITIVE)} }}'
+        if self.numbered:
+            columns["i"] = '{ role = "other" }'
+        lines = [f"{name} = {column}\n" for name, column in columns.items()]
+        return _POLICY.format(sensitive=SENSITIVE, l=self.l, e=self.e) + "".join(lines)
+
+
+def run(options: Options) -> dict[str, Any]:
+    """Adult itself, then the first size that was asked for."""
+    adult.require(options.data)
+    say("making a database")
+    with fresh_database(options.dsn) as conninfo, Door(conninfo).open() as connection:
+        adult.load(connection, options.data)
+        adult.original(connection)
+        cases = [_measure(conninfo, options, Case(adult.RECORDS, *model, False)) for model in MODELS]
+        cases += _scaled(conninfo, connection, options)
+        return {
+            "benchmark": "le-diversity",
+            "machine": machine.facts(connection),
+            "quasi": QUASI,
+            "sensitive": SENSITIVE,
+            "cases": cases,
+        }
+
+
+def _scaled(conninfo: str, connection: Connection, options: Options) -> list[dict[str, Any]]:
+    rows = options.rows[0]
+    adult.scale(connection, rows, numbered=True)
+    return [_measure(conninfo, options, Case(rows, *model, True)) for model in MODELS]
+
+
+def _measure(conninfo: str, options: Options, case: Case) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        policy = Path(folder) / "adult.toml"
+        policy.write_text(case.policy(options.data), encoding="utf-8")
+        runs = [run_policy(conninfo, policy) for _ in range(options.repeat)]
+    found = {**asdict(case), **{key: runs[0][key] for key in FOUND}}
+    found["seconds"] = {
+        stage: round(median(each["seconds"][stage] for each in runs), 4) for stage in runs[0]["seconds"]
+    }
+    found["whole_seconds"] = round(median(each["whole_seconds"] for each in runs), 4)
+    found["client_peak_mb"] = max(each["client_peak_mb"] for each in runs)
+    say(f"{case}: {found['classes']:,} classes, {found['whole_seconds']} s")
+    return {**found, "runs": runs}

@@ -1,0 +1,77 @@
+"""Adult with education as the sensitive column: what e costs and gains, as in Wang, Han and Wang's experiment."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from anondb.api import Database
+from anondb.plan.result import Result
+from anondb.policy.load import parse
+from tests.conftest import ADULT
+from tests.documentation import rows
+from tests.properties.le_diversity_oracle import largest_first
+
+pytestmark = pytest.mark.once
+
+DOCUMENTED = 30_000
+GROUPS = 5  # of education at level 1: no more than so many values of a class can be more than 1 apart
+
+
+def anatomized(adult: Database, l: int, e: int) -> Result:  # noqa: E741
+    file = ADULT / "adult_hierarchy_education.csv"
+    text = f"""
+        source = "some_adults"
+        target = "released"
+        [privacy]
+        le_diversity = {{ column = "education", l = {l}, e = {e} }}
+        [method]
+        algorithm = "le_diversity"
+        [columns]
+        age = {{ role = "quasi" }}
+        sex = {{ role = "quasi" }}
+        race = {{ role = "quasi" }}
+        marital_status = {{ role = "quasi" }}
+        education = {{ role = "sensitive", hierarchy = {{ csv = "{file}" }} }}
+        native_country = {{ role = "other" }}
+        workclass = {{ role = "other" }}
+        occupation = {{ role = "other" }}
+        salary_class = {{ role = "other" }}
+    """
+    return adult.run(parse(text)).result
+
+
+@pytest.mark.parametrize(("records", "ls"), [(5_000, (2, 4)), (DOCUMENTED, (2, 3, 4, 5))])
+def test_values_that_are_no_relatives_are_more_diverse_and_cost_more(
+    adult: Database, records: int, ls: tuple[int, ...]
+) -> None:
+    adult.connection.execute(
+        "create table some_adults as select * from adult order by md5(adult::text), adult::text limit %s",
+        (records,),
+    )
+    paths = [
+        line.split(";")
+        for line in (ADULT / "adult_hierarchy_education.csv").read_text(encoding="utf-8").splitlines()
+    ]
+    group = {path[0]: path[1] for path in paths}
+    found = adult.connection.execute("select education from some_adults").fetchall()
+    counts = Counter(str(education) for (education,) in found)
+    groups = [sum(counts[value] for value in group if group[value] == g) for g in set(group.values())]
+    assert len(groups) == GROUPS
+    for l in ls:  # noqa: E741
+        plain, apart = anatomized(adult, l, 0), anatomized(adult, l, 1)
+        assert (plain.classes, apart.classes) == (
+            largest_first(list(counts.values()), l)[0],
+            largest_first(groups, l)[0],
+        )
+        assert apart.suppressed >= plain.suppressed
+        was, now = plain.all_metrics(), apart.all_metrics()
+        assert now["dot"] > was["dot"]
+        assert min(was["le_diversity:education"], now["le_diversity:education"]) >= l
+        if l >= 3:
+            assert now["information_loss"] > was["information_loss"]
+        if records == DOCUMENTED:
+            suppressed = [f"{100 * run.suppressed / records:.0f} %" for run in (plain, apart)]
+            figures = [f"{run[name]:.2f}" for name in ("dot", "information_loss") for run in (was, now)]
+            assert [str(l), *suppressed, *figures] in rows("docs/le_diversity.md", "What it costs")
