@@ -1,0 +1,111 @@
+"""Noun phrases of texts, for their concepts to be looked up: sentences, tokens, parts of speech, chunks.
+
+Two taggers are known. nltk's is the better one, and needs data that is downloaded; textblob's pattern
+tagger carries its lexicon in the package. Both know English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+
+from anondb.errors import UsageError
+from anondb.ontology.model import normal_term
+
+Tagged = Sequence[tuple[str, str]]  # tokens with their part of speech, as the Penn Treebank names it
+Tag = Callable[[Sequence[str]], Tagged]
+
+LONGEST = 200  # characters of a phrase; what is longer names nothing
+
+
+@dataclass(frozen=True)
+class Tagger:
+    name: str
+    tag: Tag
+
+    def phrases(self, text: str) -> list[str]:
+        """The noun phrases of a text in their order, each once, as terms are written."""
+        found = (phrase for tokens in _sentences(text) for phrase in noun_phrases(self.tag(tokens)))
+        return list(dict.fromkeys(phrase for phrase in found if len(phrase) <= LONGEST))
+
+
+@cache
+def tagger() -> Tagger:
+    """The best tagger that is there."""
+    for find in (_nltk, _textblob):
+        if (found := find()) is not None:
+            return found
+    raise UsageError(
+        "there is no tagger for parts of speech, and mdav looks for the nouns in texts",
+        hint="install one: pip install 'anondb[text]'",
+    )
+
+
+def noun_phrases(tagged: Tagged) -> Iterator[str]:
+    """Nouns with the adjectives and nouns before them: cheap flights; of a lone word, the word itself.
+
+    A word that stands alone is a name, whatever it may be in a sentence: swimming.
+    """
+    words = [(word, part) for word, part in tagged if any(map(str.isalnum, word))]
+    if len(words) == 1:
+        yield _term(words[0][0])
+        return
+    for inside, run in groupby(tagged, key=lambda token: _may_be_inside(*token)):
+        chunk = list(run) if inside else []
+        while chunk and not chunk[-1][1].startswith(("NN", "VBG")):
+            chunk.pop()  # a phrase ends with its noun
+        if chunk:
+            yield _term(" ".join(word for word, _ in chunk).replace(" 's", "'s"))
+
+
+def _term(phrase: str) -> str:
+    """As lexemes are written; a number after # would be taken for one of our senses."""
+    return normal_term(phrase.replace("#", " "))
+
+
+def _may_be_inside(word: str, part: str) -> bool:
+    if not any(map(str.isalnum, word)) and part != "POS":
+        return False
+    return part.startswith(("NN", "JJ")) or part in {"VBG", "VBN", "POS", "CD"}
+
+
+def _sentences(text: str) -> Iterator[list[str]]:
+    from nltk.tokenize import NLTKWordTokenizer
+
+    words, sentences = NLTKWordTokenizer(), _sentence_tokenizer()
+    for line in text.splitlines():
+        yield from map(words.tokenize, sentences(line))
+
+
+@cache
+def _sentence_tokenizer() -> Callable[[str], list[str]]:
+    from nltk.tokenize import PunktSentenceTokenizer
+
+    split: Callable[[str], list[str]] = PunktSentenceTokenizer().tokenize  # untrained, it needs no data
+    return split
+
+
+def _nltk() -> Tagger | None:
+    from nltk.tag import pos_tag
+
+    try:
+        pos_tag(["word"])
+    except LookupError:  # its data is not there
+        return None
+    return Tagger("nltk", pos_tag)
+
+
+def _textblob() -> Tagger | None:
+    try:
+        from textblob.en import tag
+    except ImportError:
+        return None
+
+    def tag_tokens(tokens: Sequence[str]) -> Tagged:
+        # it splits a text again where it is asked to, and takes tokens between spaces where it is not
+        found: Tagged = tag(" ".join(tokens), tokenize=False)
+        return found
+
+    return Tagger("textblob", tag_tokens)

@@ -1,0 +1,186 @@
+-- The two edges of mdav: from texts of records to their concepts, and from classes to synthetic records.
+--
+-- In: the temporary tables mdav_text (record, text), each pair once. The phrases of texts that the ontology does
+-- not know as they stand are put into mdav_phrase (text, phrase) by the driver, between the first two functions.
+-- Both tables have collation "C"; what is looked up in the catalogue takes its collation, or no index would serve.
+
+create function anondb.mdav_unknown_texts(ontology text) returns setof text
+language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$
+declare
+    v_ontology int := anondb.find_ontology(ontology);
+begin
+    drop table if exists mdav_phrase;
+    create temporary table mdav_phrase (text text collate "C" not null, phrase text collate "C" not null);
+    -- a text that is a term as a whole needs no grammar: bill of rights
+    insert into mdav_phrase (text, phrase)
+    select t.text, t.term
+    from (select distinct i.text, anondb.normal_term(i.text collate "default") as term from mdav_text as i) as t
+    where t.term !~ '#[0-9]+$'
+      and (exists (select from anondb.lexeme as l where l.ontology = v_ontology and l.lemma = t.term)
+           or exists (select from anondb.term_mapping as m where m.ontology = v_ontology and m.term = t.term));
+    return query
+        select distinct i.text from mdav_text as i
+        where not exists (select from mdav_phrase as p where p.text = i.text)
+        order by i.text;
+end $$;
+comment on function anondb.mdav_unknown_texts(text) is
+'Makes mdav_phrase with the texts of mdav_text that an ontology knows as they stand; returns the others, each once.';
+
+create function anondb.mdav_items(ontology text)
+returns table (mapped bigint, unmapped bigint, unmapped_distinct bigint)
+language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$
+declare
+    v_ontology int := anondb.find_ontology(ontology);
+begin
+    drop table if exists mdav_term, mdav_item;
+    create temporary table mdav_term as
+    select p.phrase, s.concept
+    from (select distinct t.phrase from mdav_phrase as t) as p
+    cross join lateral (
+        select t.concept from anondb.term_senses(p.phrase collate "default", v_ontology) as t
+        order by t.sense limit 1) as s;
+    analyze mdav_term;
+    alter table mdav_term add column records bigint not null default 0;
+    update mdav_term as m set records = x.records
+    from (select p.phrase, count(distinct i.record) as records
+          from mdav_text as i join mdav_phrase as p on p.text = i.text group by p.phrase) as x
+    where x.phrase = m.phrase;
+    create temporary table mdav_item as
+    select distinct i.record, m.concept
+    from mdav_text as i
+    join mdav_phrase as p on p.text = i.text
+    join mdav_term as m on m.phrase = p.phrase;
+    analyze mdav_item;
+    return query
+        select count(k.text), count(*) - count(k.text), count(distinct i.text) filter (where k.text is null)
+        from mdav_text as i
+        left join (select distinct p.text from mdav_phrase as p join mdav_term as m on m.phrase = p.phrase) as k
+          on k.text = i.text;
+end $$;
+comment on function anondb.mdav_items(text) is
+'Makes mdav_term, the concept of each phrase and how many records have it, and mdav_item, the concepts of each record. '
+'Returns how many texts of records have a concept, how many have none, and how many different ones those are.';
+
+create function anondb.term_of_concept(concept int) returns text
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+-- The label of a concept can be better known for another one: then it needs its sense (cricket#2), or the key.
+declare
+    v_ontology int;
+    v_term text;
+    v_found int;
+begin
+    select c.ontology into v_ontology from anondb.concept as c where c.id = term_of_concept.concept;
+    for v_term in
+        select t.term from (
+            select c.label as term, 1 as place, 0 as sense from anondb.concept as c where c.id = term_of_concept.concept
+            union all
+            select l.lemma || '#' || l.sense, 2, l.sense
+            from anondb.lexeme as l
+            where l.concept = term_of_concept.concept and l.kind <> 'irregular'
+              -- term_senses takes the sense for one of the first part of speech
+              and not exists (select from anondb.lexeme as o
+                              where o.ontology = l.ontology and o.lemma = l.lemma and o.pos < l.pos)
+            union all
+            select c.key, 3, 0 from anondb.concept as c where c.id = term_of_concept.concept) as t
+        order by t.place, t.sense, t.term collate "C"
+    loop
+        select s.concept into v_found from anondb.term_senses(v_term, v_ontology) as s order by s.sense limit 1;
+        if v_found = concept then
+            return v_term;
+        end if;
+    end loop;
+    return v_term;
+end $$;
+comment on function anondb.term_of_concept(int) is
+'A term that means this concept and no other: its label, a word with its sense, or its key.';
+
+create function anondb.mdav_synthetic(k bigint, seed bigint, frequent boolean = true) returns void
+language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$
+-- Records are numbered in the order of their texts or keys. By a seed alone, whoever knows it could tell by the
+-- terms of a released record which number it had, and so whose it is: the seed is mixed with the texts of all.
+declare
+    v_seed bigint := (select hashtextextended(coalesce(sum(hashtextextended(t.text, t.record)), 0)::text, seed)
+                      from mdav_text as t);
+begin
+    drop table if exists mdav_synthetic;
+    create temporary table mdav_synthetic as
+    with term as materialized (
+        select i.concept, coalesce(
+            array_agg(m.phrase order by m.phrase) filter (where m.records >= k or not frequent),
+            array[anondb.term_of_concept(i.concept)]) as terms
+        from (select distinct t.concept from mdav_item as t
+              where t.record in (select c.centroid from mdav_class as c)) as i
+        left join mdav_term as m on m.concept = i.concept
+        group by i.concept
+    )
+    select c.record, array_agg(d.term order by d.term collate "C") as terms
+    from mdav_class as c
+    join mdav_item as i on i.record = c.centroid
+    join term as t on t.concept = i.concept
+    join anondb.concept as o on o.id = i.concept
+    -- a draw depends on the mixed seed, the record and the concept, not on the order of the draws
+    cross join lateral (
+        select t.terms[1 + ('x' || left(md5(format('%s %s %s', v_seed, c.record, o.key)), 15))::bit(60)::bigint
+                           % cardinality(t.terms)] as term) as d
+    group by c.record;
+end $$;
+comment on function anondb.mdav_synthetic(bigint, bigint, boolean) is
+'Makes mdav_synthetic: for each record of mdav_class a term for every concept of its class''s centroid, drawn from '
+'the phrases of mdav_term by the seed and all texts of mdav_text. Of frequent ones alone, if asked for: those of k '
+'records or more, else the concept''s own.';
+
+create function anondb.mdav_loss() returns double precision
+language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$
+declare
+    v_centroid record;
+    v_far bigint[];
+    v_loss double precision := 0;
+begin
+    -- the partition may have been made with distances of 0 and 1; the places of the concepts are the same
+    if not exists (select from mdav_concept as c cross join unnest(c.deltas) as d (delta)
+                   where d.delta not in (0, anondb.mdav_unit())) then
+        drop table mdav_concept;
+        perform anondb.mdav_concepts('shared');
+    end if;
+    for v_centroid in
+        select r.record, r.places from mdav_record as r
+        where r.record in (select c.centroid from mdav_class as c) order by r.record
+    loop
+        v_far := anondb.mdav_far('sum', v_centroid.places);
+        v_loss := v_loss + (
+            select sum(power(x.far / anondb.mdav_unit() / x.pairs, 2) order by x.place)
+            from (select r.place, (select sum(v_far[p.place])::double precision from unnest(r.places) as p (place)) as far,
+                         cardinality(r.places) * cardinality(v_centroid.places) as pairs
+                  from mdav_record as r join mdav_class as c on c.record = r.record
+                  where c.centroid = v_centroid.record) as x);
+    end loop;
+    return v_loss;
+end $$;
+comment on function anondb.mdav_loss() is
+'The information loss of mdav_class: the sum over records of the squared average distance to their centroid, '
+'always by common generalizations.';
+
+create function anondb.concept_set_sizes(release regclass, set_column name, ontology text = 'wordnet')
+returns table (size bigint)
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
+-- A term without a concept stands for itself: it can only make classes smaller.
+begin
+    return query execute format(
+        'with released as materialized (
+             select row_number() over () as number, t.%1$I::text[] as terms from %2$s as t
+         ), term as materialized (
+             select x.term, coalesce((select s.concept::text from anondb.term_senses(x.term, $1) as s
+                                      order by s.sense limit 1), ''no concept '' || x.term) as concept
+             from (select distinct u.term from released as r cross join unnest(r.terms) as u (term)
+                   where u.term is not null) as x
+         ), class as (
+             select r.number, array_agg(distinct m.concept) as concepts
+             from released as r left join unnest(r.terms) as u (term) on true left join term as m on m.term = u.term
+             group by r.number
+         )
+         select count(*) from class as c group by c.concepts', set_column, release)
+    using anondb.find_ontology(ontology);
+end $$;
+comment on function anondb.concept_set_sizes(regclass, name, text) is
+'The sizes of the classes of a release whose records have the same set of concepts in a column of terms (text[]); '
+'the smallest is its k.';

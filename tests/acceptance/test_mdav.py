@@ -1,0 +1,84 @@
+"""Sets of texts from a policy to a release: classes around centroids, what is quoted, what a policy may say."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from anondb.algorithms.mdav import DISTANCES, VARIANTS
+from anondb.api import Database
+from anondb.errors import PolicyError
+from tests.acceptance.search_logs import LISTENERS, SWIMMERS, a_policy, log, released
+
+
+def test_each_class_is_released_with_the_concepts_of_its_centroid(db: Database) -> None:
+    log(db, SWIMMERS + LISTENERS)
+    result = db.run(a_policy()).result
+    assert (result.records, result.released, result.suppressed) == (6, 6, 0)
+    assert (result.classes, result.k, result.concepts, result.unmapped) == (2, 3, 5, 0)
+    rows = released(db)
+    # in both classes sums tie, so that the first record is the centroid; rare spellings become the concepts' own
+    assert [sorted(terms) for _, terms in rows[:3]] == [["mediterranean", "swimming"]] * 3
+    assert [city for city, _ in rows] == [f"city {number}" for number in range(6)]
+    assert {tuple(terms) for _, terms in rows[3:]} == {("jazz", "opera")}
+
+
+def test_the_loss_is_the_sum_of_squared_average_distances_to_the_centroid(db: Database) -> None:
+    """By hand: δ(jazz, opera) = 2/3, so that {jazz, opera} is 1/3 from {jazz} and, on average, from itself."""
+    log(db, LISTENERS)
+    result = db.run(a_policy()).result
+    assert {tuple(terms) for _, terms in released(db)} == {("jazz", "opera")}
+    assert result.all_metrics()["semantic_sse"] == pytest.approx(3 * (1 / 3) ** 2)
+
+
+def test_a_text_of_fewer_than_k_records_is_not_quoted(db: Database) -> None:
+    log(db, [["my uncle's football"], ["football of Springfield"], ["Smith football"]])
+    db.run(a_policy())
+    assert {tuple(terms) for _, terms in released(db)} == {("football",)}
+    rare = {"uncle's football", "football", "smith football"}
+    quoted = set()
+    for seed in range(5):
+        db.run(a_policy(method=f'terms = "all"\nseed = {seed}'))
+        quoted |= {term for _, terms in released(db) for term in terms}
+    assert quoted == rare
+
+
+def test_a_text_of_k_records_is_quoted_as_they_write_it(db: Database) -> None:
+    log(db, [["Smith football"], ["smith  Football"], ["smith football", "smith football"], ["football"]])
+    db.run(a_policy(k=4))
+    assert {tuple(terms) for _, terms in released(db)} == {("football",)}
+    db.run(a_policy(k=3))
+    assert {tuple(terms) for _, terms in released(db)} == {("smith football",)}
+
+
+def test_the_same_seed_gives_the_same_release_whatever_the_order_of_rows(db: Database) -> None:
+    log(db, SWIMMERS + LISTENERS)
+    method = 'terms = "all"\nseed = 7'
+    db.run(a_policy(method=method))
+    rows = db.connection.execute("select * from share").fetchall()
+    db.connection.execute("create table other as select * from logs order by id desc")
+    db.connection.execute("drop table logs")
+    db.connection.execute("alter table other rename to logs")
+    db.run(a_policy(method=method))
+    assert db.connection.execute("select * from share").fetchall() == rows
+
+
+def test_every_distance_gives_classes_of_k(db: Database) -> None:
+    log(db, [*SWIMMERS, *LISTENERS, ["football", "atlantic"]])
+    for distance, variant in product(DISTANCES, VARIANTS):
+        result = db.run(a_policy(method=f'distance = "{distance}"\nvariant = "{variant}"')).result
+        assert (result.k >= 3, result.released) == (True, 7), (distance, variant)
+
+
+@pytest.mark.parametrize(
+    ("column", "problem"),
+    [
+        ("set = true, hierarchy = { mask = \"all\" }", "leave the hierarchy out"),
+        ("min_level = 0", "is no set"),
+        ('set = true, items = { table = "t", key = "k", item = "i" }', "leave one out"),
+    ],
+)  # fmt: skip
+def test_a_policy_for_sets_says_what_is_wrong(column: str, problem: str) -> None:
+    with pytest.raises(PolicyError, match=problem):
+        a_policy(column=column)

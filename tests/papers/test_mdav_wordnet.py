@@ -1,0 +1,68 @@
+"""The published figures of semantic microaggregation: its worked example, and which distances lose least."""
+
+from __future__ import annotations
+
+import pytest
+
+from anondb.algorithms.mdav import DISTANCES
+from anondb.db.connection import Connection
+from anondb.db.ontology import store
+from benchmarks.mdav import K, Shape, losses, make
+from tests.toys import ontology
+
+pytestmark = pytest.mark.once
+
+
+def test_the_published_example(connection: Connection) -> None:
+    """Batet et al.: two searches for holidays that differ in the sport, not in the place."""
+    graph = {
+        "sports": [], "water sports": ["sports"], "swimming": ["water sports"], "windsurfing": ["water sports"],
+        "sea": [], "mediterranean": ["sea"],
+    }  # fmt: skip
+    store(connection, "toy", ontology(graph))
+    one, other = ["Swimming", "Mediterranean"], ["Windsurfing", "Mediterranean"]
+    query = "select anondb.set_distance(%s, %s, %s, 'shared', 'toy')"
+    assert connection.execute(query, (one[:1], other[:1], "average")).fetchone() == (0.5,)
+    published = {
+        "sum_of_minimum": 0.25,
+        "minimum": 0.0,
+        "maximum": 1.0,
+        "average": 0.625,
+        "sum_of_maximum": 1.0,
+    }
+    for distance, expected in published.items():
+        assert connection.execute(query, (one, other, distance)).fetchone() == (expected,), distance
+
+
+def test_semantic_distances_lose_less_than_their_twins_and_average_hardly_more_than_any(
+    wordnet_connection: Connection,
+) -> None:
+    """The published table, on seeded data of its kind; `python -m benchmarks mdav` has it in full size.
+
+    In the paper average loses least. Here sum_of_minimum is as good within the noise of the data, and is a little
+    better for some seeds and k: what is asserted is that no distance beats average by more than that.
+    """
+    make(wordnet_connection, Shape(100, 6, topics=10, words=60))
+    lost = {(row["distance"], row["variant"]): row["loss"] for row in losses(wordnet_connection, K)}
+    for k in K:
+        for distance in DISTANCES:
+            assert lost[distance, "semantic"][k] < lost[distance, "non_semantic"][k], (distance, k)
+        assert lost["average", "semantic"][k] < 1.05 * min(found[k] for found in lost.values()), k
+
+
+def test_a_term_of_a_concept_means_that_concept(wordnet_connection: Connection) -> None:
+    query = """
+        select c.key, anondb.find_concept(anondb.term_of_concept(c.id)) = c.id
+        from anondb.concept as c where hashtext(c.key) % 400 = 0
+    """
+    found = wordnet_connection.execute(query).fetchall()
+    assert len(found) > 100
+    assert [key for key, same in found if not same] == []
+
+
+def test_a_label_that_is_better_known_for_something_else_has_its_sense(
+    wordnet_connection: Connection,
+) -> None:
+    query = "select anondb.term_of_concept(anondb.find_concept(%s))"
+    assert wordnet_connection.execute(query, ("cricket#1",)).fetchone() == ("cricket",)
+    assert wordnet_connection.execute(query, ("cricket#2",)).fetchone() == ("cricket#2",)

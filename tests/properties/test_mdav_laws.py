@@ -1,0 +1,143 @@
+"""MDAV in the database against its definition in exact fractions, on small ontologies and sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anondb.db.connection import Connection
+from anondb.db.ontology import store
+from tests.properties.examples import laws
+from tests.properties.mdav_oracle import DISTANCES, MEASURES, Sets, delta, partition, set_distance
+from tests.toys import Graph, ontology
+
+# two parents, several roots, a chain, and concepts without any relation
+GRAPH: Graph = {
+    "sports": [], "water sports": ["sports"], "swimming": ["water sports"], "windsurfing": ["water sports"],
+    "football": ["sports"], "sea": [], "mediterranean": ["sea"], "atlantic": ["sea"], "beach": ["sea", "sports"],
+    "bay": ["beach"], "cove": ["bay"], "music": [], "jazz": ["music"], "swing": ["jazz", "sports"],
+}  # fmt: skip
+
+records = st.lists(
+    st.frozensets(st.sampled_from(sorted(GRAPH)), min_size=1, max_size=5), min_size=1, max_size=14
+)
+
+
+@pytest.fixture
+def toy(connection: Connection) -> Connection:
+    store(connection, "toy", ontology(GRAPH))
+    connection.execute("create temporary table mdav_item (record int, concept int)")
+    return connection
+
+
+def fill(connection: Connection, sets: Sets) -> None:
+    rows = [(record, concept) for record, concepts in sets.items() for concept in sorted(concepts)]
+    connection.execute("truncate mdav_item")
+    with connection.cursor() as cursor:
+        cursor.executemany("insert into mdav_item values (%s, anondb.find_concept(%s, 'toy'))", rows)
+
+
+def rows(connection: Connection, query: str) -> list[Any]:
+    return connection.execute(query.encode()).fetchall()
+
+
+@laws
+@given(found=records, distance=st.sampled_from(DISTANCES), measure=st.sampled_from(MEASURES))
+def test_record_distances_are_those_of_the_definition(
+    toy: Connection, found: list[frozenset[str]], distance: str, measure: str
+) -> None:
+    sets = dict(enumerate(found, 10))
+    fill(toy, sets)
+    toy.execute("select anondb.mdav_distances(%s, %s)", (distance, measure))
+    apart = delta(GRAPH, measure)
+    got = rows(toy, "select record, distances::float8[] from mdav_record order by place")
+    assert [record for record, _ in got] == sorted(sets)
+    unit = float(rows(toy, "select anondb.mdav_unit()")[0][0])
+    for record, distances in got:
+        expected = [float(set_distance(sets[record], sets[other], distance, apart)) for other in sorted(sets)]
+        assert [far / unit for far in distances] == pytest.approx(expected, abs=1e-12)
+
+
+@laws
+@given(
+    found=records, k=st.integers(1, 4), distance=st.sampled_from(DISTANCES), measure=st.sampled_from(MEASURES)
+)
+def test_classes_and_centroids_are_those_of_the_definition(
+    toy: Connection, found: list[frozenset[str]], k: int, distance: str, measure: str
+) -> None:
+    sets = dict(enumerate(found, 1))
+    fill(toy, sets)
+    toy.execute("select anondb.mdav_distances(%s, %s)", (distance, measure))
+    [(classes,)] = rows(toy, f"select anondb.mdav_partition({k})")
+    apart = delta(GRAPH, measure)
+    expected = partition(sets, k, lambda a, b: set_distance(sets[a], sets[b], distance, apart))
+    got = rows(
+        toy, "select array_agg(record), centroid from mdav_class group by class, centroid order by class"
+    )
+    assert [(frozenset(members), centroid) for members, centroid in got] == expected
+    assert classes == len(expected)
+    if len(sets) >= k:
+        assert all(k <= len(members) < 2 * k for members, _ in got)
+
+
+@laws
+@given(x=records.map(lambda sets: sets[0]), y=records.map(lambda sets: sets[-1]),
+       distance=st.sampled_from(DISTANCES), measure=st.sampled_from(MEASURES))  # fmt: skip
+def test_the_distance_of_two_sets_of_terms_is_the_definition_and_symmetric(
+    toy: Connection, x: frozenset[str], y: frozenset[str], distance: str, measure: str
+) -> None:
+    query = "select anondb.set_distance(%s, %s, %s, %s, 'toy')"
+    [there] = toy.execute(query, (sorted(x), sorted(y), distance, measure)).fetchone() or ()
+    [back] = toy.execute(query, (sorted(y), sorted(x), distance, measure)).fetchone() or ()
+    assert there == pytest.approx(float(set_distance(x, y, distance, delta(GRAPH, measure))), abs=1e-12)
+    assert there == pytest.approx(back, abs=1e-12)
+
+
+def test_a_set_has_a_distance_from_itself_on_average(toy: Connection) -> None:
+    query = "select anondb.set_distance(%s, %s, 'average', 'shared', 'toy')"
+    both = ["swimming", "windsurfing"]
+    assert toy.execute(query, (both, both)).fetchone() == (0.25,)
+
+
+def test_nothing_is_at_no_distance(toy: Connection) -> None:
+    query = "select anondb.set_distance(%s::text[], %s, 'average', 'shared', 'toy')"
+    assert toy.execute(query, ([], ["sea"])).fetchone() == (None,)
+    assert toy.execute(query, (None, ["sea"])).fetchone() == (None,)
+
+
+@laws
+@given(found=records, k=st.integers(1, 4), measure=st.sampled_from(MEASURES))
+def test_the_loss_is_by_meaning_however_the_classes_were_made(
+    toy: Connection, found: list[frozenset[str]], k: int, measure: str
+) -> None:
+    sets, apart = dict(enumerate(found)), delta(GRAPH, "shared")
+    fill(toy, sets)
+    toy.execute("select anondb.mdav_distances('average', %s)", (measure,))
+    toy.execute("select anondb.mdav_partition(%s)", (k,))
+    classes = rows(toy, "select record, centroid from mdav_class")
+    expected = sum(set_distance(sets[a], sets[b], "average", apart) ** 2 for a, b in classes)
+    assert rows(toy, "select anondb.mdav_loss()") == [(pytest.approx(float(expected), abs=1e-9),)]
+
+
+@pytest.mark.parametrize(
+    ("distance", "measure", "state"), [("median", "shared", "SA190"), ("average", "wup", "SA191")]
+)
+def test_an_unknown_distance_is_refused(toy: Connection, distance: str, measure: str, state: str) -> None:
+    with pytest.raises(psycopg.Error) as refused:
+        toy.execute(
+            "select anondb.set_distance(array['sea'], array['sea'], %s, %s, 'toy')", (distance, measure)
+        )
+    assert refused.value.sqlstate == state
+
+
+@pytest.mark.parametrize(("column", "state"), [("concept", "SA192"), ("record", "SA193")])
+def test_too_many_are_refused_before_anything_is_computed(toy: Connection, column: str, state: str) -> None:
+    numbers = {"concept": "select 1, g", "record": "select g, 1"}[column]
+    toy.execute(f"insert into mdav_item {numbers} from generate_series(1, 10001) as g".encode())
+    with pytest.raises(psycopg.Error) as refused:
+        toy.execute("select anondb.mdav_distances()")
+    assert refused.value.sqlstate == state
