@@ -1,0 +1,96 @@
+"""The part of the library that makes synthetic tables; `anondb.api.Database` has it among its methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anondb.db import upgrade
+from anondb.db.connection import Connection
+
+if TYPE_CHECKING:
+    from anondb.domain.model import Domain
+    from anondb.generation import Grid
+    from anondb.learning import Learned, LearnOptions
+
+
+class SyntheticTables:
+    """What a database can generate, and learn from its tables."""
+
+    connection: Connection
+
+    def generate(
+        self,
+        domain: Domain | Path | str,
+        rows: int,
+        table: str,
+        *,
+        distribution: str | None = None,
+        sort: str | None = None,
+        seed: int = 1,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> int:
+        """Makes a table of synthetic rows of a built-in domain (`"irish_census"`) or of one in a file."""
+        from anondb import generation
+
+        upgrade.require_current(self.connection)
+        return generation.generate(
+            self.connection,
+            domain,
+            rows,
+            table,
+            distribution=distribution,
+            sort=sort,
+            seed=seed,
+            progress=progress,
+        )
+
+    def generate_grid(
+        self,
+        domain: Domain | Path | str,
+        table: str,
+        *,
+        sizes: Sequence[int] | None = None,
+        sort: str | None = None,
+        seed: int = 1,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Grid:
+        """Makes a table for each of the twelve distributions and each size, and tells how different they are."""
+        from anondb import generation
+
+        upgrade.require_current(self.connection)
+        return generation.grid(
+            self.connection,
+            domain,
+            table,
+            sizes=generation.SIZES if sizes is None else sizes,
+            sort=sort,
+            seed=seed,
+            progress=progress,
+        )
+
+    def generate_statement(
+        self,
+        domain: Domain | Path | str,
+        rows: int,
+        table: str,
+        *,
+        distribution: str | None = None,
+        sort: str | None = None,
+        seed: int = 1,
+    ) -> str:
+        """The SQL that would make the table, for any client; touches nothing."""
+        from anondb import generation
+
+        upgrade.require_current(self.connection)
+        return generation.statement(
+            self.connection, domain, rows, table, distribution=distribution, sort=sort, seed=seed
+        )
+
+    def learn(self, table: str, options: LearnOptions | None = None) -> Learned:
+        """A domain from a table: its `text` is TOML, and has nothing that only few records have."""
+        from anondb import learning
+
+        upgrade.require_current(self.connection)
+        return learning.learn(self.connection, table, options)

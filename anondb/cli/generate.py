@@ -1,0 +1,216 @@
+"""anondb generate, anondb learn: synthetic tables, and domains from tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from anondb.api import connect
+from anondb.cli.options import Dsn, Json
+from anondb.cli.output import err, is_watched, out, table, write
+from anondb.errors import UsageError
+
+if TYPE_CHECKING:
+    from anondb.generation import Grid
+
+
+def generate(
+    domain: Annotated[
+        str,
+        typer.Argument(
+            metavar="DOMAIN",
+            help="irish_census, insurance, adult, german_credit, or a TOML file of your own.",
+        ),
+    ],
+    target: Annotated[str, typer.Option("--table", metavar="TABLE", help="The new table.")],
+    rows: Annotated[int | None, typer.Option(metavar="N", help="How many rows.", show_default=False)] = None,
+    distribution: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Frequencies of what depends on nothing: original, normal, beta, chi, chi_square, exponential, "
+            "gamma, geometric, logarithmic, poisson, student_t, uniform; else as the domain says.",
+        ),
+    ] = None,
+    sort: Annotated[
+        str | None,
+        typer.Option(metavar="alpha|reverse|none", help="The order of the values under the distribution."),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same rows.")] = 1,
+    all_distributions: Annotated[
+        bool, typer.Option("--all-distributions", help="A table for every distribution and size.")
+    ] = False,
+    sizes: Annotated[
+        str | None,
+        typer.Option(metavar="N,N,…", help="The sizes for --all-distributions.", show_default=False),
+    ] = None,
+    print_: Annotated[bool, typer.Option("--print", help="Print the SQL, and touch nothing.")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.html", help="With --all-distributions: a picture of the tables."),
+    ] = None,
+    as_json: Json = False,
+    dsn: Dsn = None,
+) -> None:
+    """Make a table of realistic synthetic rows, in the database.
+
+    The domain, the seed and its number decide a row: more rows with the same seed have the fewer ones among them.
+
+    Examples:
+
+      anondb generate irish_census --rows 100000 --table people --seed 7
+
+      anondb generate insurance --rows 5000 --table insured --distribution normal --sort reverse
+
+      anondb generate adult --all-distributions --sizes 5000,10000 --table bench --report bench.html
+    """
+    if all_distributions:
+        _only(
+            rows is None and distribution is None and not print_,
+            "--all-distributions makes them all: give --sizes",
+        )
+    else:
+        _only(sizes is None and report is None, "--sizes and --report need --all-distributions")
+        _only(rows is not None, "how many rows? give --rows")
+    counts = None if sizes is None else _sizes(sizes)
+    with connect(dsn) as db:
+        if print_:
+            typer.echo(
+                db.generate_statement(
+                    domain, rows or 0, target, distribution=distribution, sort=sort, seed=seed
+                ),
+                nl=False,
+            )
+            return
+        with _progress("tables" if all_distributions else "rows") as progress:
+            if all_distributions:
+                grid = db.generate_grid(domain, target, sizes=counts, sort=sort, seed=seed, progress=progress)
+            else:
+                made = db.generate(
+                    domain,
+                    rows or 0,
+                    target,
+                    distribution=distribution,
+                    sort=sort,
+                    seed=seed,
+                    progress=progress,
+                )
+    if all_distributions:
+        _tell_grid(grid, report, as_json)
+    elif as_json:
+        typer.echo(
+            json.dumps({"domain": domain, "table": target, "rows": made, "seed": seed}, ensure_ascii=False)
+        )
+    else:
+        out.print(f"{escape(target)}: {made:,} rows of {escape(domain)}, seed {seed}")
+
+
+def learn(
+    source: Annotated[str, typer.Argument(metavar="TABLE", help="The table to learn from.")],
+    file: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DOMAIN.toml", help="Where to write it; else it is printed."),
+    ] = None,
+    threshold: Annotated[
+        int, typer.Option(metavar="N", help="Values and combinations of fewer records are left out.")
+    ] = 10,
+    identifier: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column that is not looked at; may be repeated."),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=ON,ON", help="What a column depends on; may be repeated."),
+    ] = None,
+    minimum: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="The mutual information that makes a dependency, from 0 to 1."),
+    ] = 0.1,
+    bins: Annotated[int, typer.Option(metavar="N", help="About so many bins for a column of numbers.")] = 20,
+    dsn: Dsn = None,
+) -> None:
+    """Learn a domain from a table: frequencies, and the dependencies that are found or given.
+
+    Nothing that fewer records than the threshold have goes into the file; numbers go in as ranges.
+    What was left out is listed, in the file too.
+
+    Example: anondb learn hospital.admissions --identifier name --out admissions_domain.toml
+    """
+    from anondb.learning import LearnOptions
+
+    options = LearnOptions(threshold, identifier or (), _dependencies(given or []), minimum, bins)
+    with connect(dsn) as db:
+        learned = db.learn(source, options)
+    write(learned.text, file)
+    for left in learned.left_out:
+        err.print(f"left out: {escape(left)}", soft_wrap=True)
+    if file is not None:
+        depends = sum(1 for parents in learned.given.values() if parents)
+        out.print(f"domain: {escape(str(file))}, {depends} dependencies, threshold {threshold}")
+
+
+def _tell_grid(grid: Grid, report: Path | None, as_json: bool) -> None:
+    if report is not None:
+        from anondb.report import diversity
+
+        points = [(one.distribution, one.rows, one.x, one.y) for one in grid.sets]
+        write(diversity.page(grid.domain, points, grid.explained), report)
+    if as_json:
+        typer.echo(json.dumps(asdict(grid), ensure_ascii=False))
+        return
+    listing = table("table", "distribution", ">rows", ">component 1", ">component 2")
+    for one in grid.sets:
+        listing.add_row(escape(one.table), one.distribution, f"{one.rows:,}", f"{one.x:.2f}", f"{one.y:.2f}")
+    out.print(listing)
+    shares = " and ".join(f"{share:.0%}" for share in grid.explained)
+    out.print(f"the components show {shares} of how the tables' frequencies differ")
+    if report is not None:
+        out.print(f"report: {escape(str(report))}")
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError("--sizes is a list of numbers", hint="--sizes 5000,10000") from None
+
+
+def _dependencies(given: list[str]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for text in given:
+        child, equals, parents = text.partition("=")
+        if not equals or not all(parents.split(",")) or child in parents.split(","):
+            raise UsageError(
+                "--given names a column and what it depends on", hint="--given marital_status=age,sex"
+            )
+        found[child] = tuple(parents.split(","))
+    return found
+
+
+def _only(fits: bool, message: str) -> None:
+    if not fits:
+        raise UsageError(message, hint="see anondb generate --help")
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=err,
+        transient=True,
+        disable=not is_watched(),
+    )
+    with bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
