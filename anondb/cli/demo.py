@@ -28,14 +28,15 @@ from anondb.plan.result import Result
 from anondb.policy.load import load
 from anondb.policy.model import Column, Policy
 
-_STRANGER = """
-select to_regclass('hospital.admissions') is not null
-   and obj_description(to_regclass('hospital.admissions'), 'pg_class')
-       is distinct from 'Invented persons, made by anondb demo.'
+_SCHEMAS = b"create schema if not exists hospital; create schema if not exists share"
+_MARK = "comment on table hospital.admissions is 'Invented persons, made by anondb demo.'"
+_THERE = """
+select obj_description(c.oid, 'pg_class') is not distinct from 'Invented persons, made by anondb demo.'
+from pg_catalog.pg_class as c where c.oid = to_regclass('hospital.admissions')
 """
 _RECORDS = """
 select distinct on (a.job) a.name, a.age::text, a.sex, a.zip, a.job, a.admitted::text, a.diagnosis
-from hospital.admissions as a where a.job in ('Nurse', 'Student', 'Welder')
+from hospital.admissions as a where a.job in ('Bricklayer', 'Nurse', 'Student')
 order by a.job, md5(a.name || a.zip), a.admitted, a.age
 """
 _ALIKE = """
@@ -61,7 +62,7 @@ _BAR = 30  # characters for all records
 
 def demo(
     folder: Annotated[
-        Path, typer.Option("--dir", help="Where the policy, its hierarchy and the report are written.")
+        Path, typer.Option("--dir", help="Where the policy, the files beside it and the report are written.")
     ] = Path("anondb-demo"),
     dsn: Annotated[
         str | None, typer.Option(metavar="DSN", help="Another database than the embedded one.")
@@ -69,7 +70,7 @@ def demo(
 ) -> None:
     """Anonymize a small table of persons, step by step, on an embedded PostgreSQL.
 
-    Takes some seconds. Writes a policy, its hierarchy and a report into ./anondb-demo.
+    Takes some seconds. Writes a policy, its hierarchy, the domain of the persons and a report into ./anondb-demo.
     """
     example = resources.path("examples") / "hospital"
     policy = load(example / "admissions.toml")  # as it came, so that the demo is the same every time
@@ -124,7 +125,7 @@ def _server(db: Database) -> str:
 
 def _copy(example: Path, folder: Path) -> list[Path]:
     """The example's files in a folder of the user's; those that are there already are kept."""
-    files = [folder / "admissions.toml", folder / "occupation.csv"]
+    files = [folder / name for name in ("admissions.toml", "occupation.csv", "hospital.toml")]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file in files:
@@ -140,18 +141,29 @@ def _copy(example: Path, folder: Path) -> list[Path]:
 def _persons(db: Database, example: Path) -> list[tuple[str, ...]]:
     """Makes the table, and returns a few of its records."""
     with translated("making the demo's table"):
-        if db.connection.execute(_STRANGER).fetchone() == (True,):
+        is_ours = db.connection.execute(_THERE).fetchone()
+        if is_ours == (False,):
             raise UsageError(
                 "hospital.admissions is there already, and the demo has not made it",
                 hint="give the demo another database, or rename that table",
             )
-        db.connection.execute((example / "admissions.sql").read_bytes())
+        if is_ours is None:
+            make_admissions(db, example)
         records = [tuple(map(str, row)) for row in db.connection.execute(_RECORDS)]
+    out.print("Drawn from the domain in hospital.toml: jobs by age, diagnoses by age and sex.\n")
     shown = table(*_COLUMNS)
     for record in records:
         shown.add_row(*record)
     out.print(shown)
     return records
+
+
+def make_admissions(db: Database, example: Path) -> None:
+    """The table as `anondb generate hospital.toml --rows 5000` makes it, and a schema for its release."""
+    with db.connection.transaction():
+        db.connection.execute(_SCHEMAS)
+        db.generate(example / "hospital.toml", 5000, "hospital.admissions")
+        db.connection.execute(_MARK)
 
 
 def _before_and_after(
@@ -230,7 +242,8 @@ def _report(db: Database, result: Result, folder: Path) -> Path | None:
 
 
 def _what_there_is(files: Sequence[Path], report: Path | None, door: Door) -> None:
-    _pairs({"the policy": str(files[0]), "a hierarchy": str(files[1])})
+    for what, file in zip(("the policy", "a hierarchy", "a domain"), files, strict=True):
+        _pairs({what: str(file)})
     if report is not None:
         _pairs({"the report": str(report)})
     if door.is_embedded:
@@ -239,7 +252,7 @@ def _what_there_is(files: Sequence[Path], report: Path | None, door: Door) -> No
 
 def _what_next(files: Sequence[Path], dsn: str | None) -> None:
     anondb, there = _program(), f" --dsn {shlex.quote(dsn)}" if dsn else ""
-    policy, hierarchy = (shlex.quote(str(file)) for file in files)
+    policy, hierarchy, domain = (shlex.quote(str(file)) for file in files)
     _pairs(
         {
             "change k": f"{anondb} run {policy}{there}",
@@ -247,6 +260,7 @@ def _what_next(files: Sequence[Path], dsn: str | None) -> None:
             "see the SQL": f"{anondb} plan {policy}{there}",
             "other levels": f"{anondb} lattice --sort suppressed --limit 20 {policy}{there}",
             "store jobs": f"{anondb} vgh load occupation {hierarchy}{there}",
+            "more persons": f"{anondb} generate {domain} --rows 100000 --table patients{there}",
             "your database": f"{anondb} db upgrade --dsn postgresql://user@host/db",
         }
     )

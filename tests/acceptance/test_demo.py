@@ -21,6 +21,7 @@ pytest.importorskip("matplotlib", reason="the demo's report comes with the extra
 STORY = [
     "An embedded PostgreSQL",
     "hospital.admissions",
+    "the domain in hospital.toml",
     'source = "hospital.admissions"',
     "share.admissions is published",
     "are suppressed",
@@ -29,6 +30,7 @@ STORY = [
     "6. The report",
     "anondb-demo/admissions.toml",
     "anondb-demo/occupation.csv",
+    "anondb-demo/hospital.toml",
     "anondb-demo/report.html",
 ]
 
@@ -67,13 +69,14 @@ def test_the_demo_tells_the_whole_story_and_what_it_says_next_works(
         "anondb-demo",
         "anondb-demo/admissions.toml",
         "anondb-demo/occupation.csv",
+        "anondb-demo/hospital.toml",
         "anondb-demo/report.html",
     }
     # the charts' library keeps the list of the machine's fonts there
     assert {path.name for path in open_folder.iterdir()} <= {"data", ".cache", ".config"}
 
-    advised = re.findall(r"anondb ((?:run|plan|lattice|vgh load) .*anondb-demo/\S+)", first.stdout)
-    assert len(advised) >= 5
+    advised = re.findall(r"anondb ((?:run|plan|lattice|vgh load|generate) .*anondb-demo/.*)", first.stdout)
+    assert len(advised) == 6
     for command in advised:
         done = newcomer(*shlex.split(command))
         assert (done.returncode, done.stderr) == (0, "")
