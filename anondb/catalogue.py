@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from anondb.errors import UsageError
+from anondb.hierarchy.model import VghTable
 from anondb.sqlgen.shape import Relation, SourceColumn
 
 SCHEMAS = ("anondb", "anondb_work")
@@ -42,9 +44,25 @@ class StoredInfo:
 
 
 @dataclass(frozen=True)
+class BuiltInfo:
+    """A hierarchy that was built for a column, as the best of its candidates, and how it was made of the base."""
+
+    table: VghTable
+    candidate: str  # base, 1, 2, …
+    candidates: int
+    made_by: tuple[str, ...]
+    gsl: float | None  # none for numbers, which mean nothing
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """All that compiling reads of the database."""
 
     source: SourceInfo
     target: TargetInfo
     hierarchies: Mapping[str, StoredInfo]
+    items: Mapping[str, SourceInfo] = field(default_factory=dict)  # tables of items, by the column they make
+    built: Mapping[str, BuiltInfo | UsageError] = field(default_factory=dict)  # by column, once the run has
+    parts: tuple[TargetInfo, ...] = ()  # the tables of a release that has several; they lie beside the target
+    outlived: tuple[TargetInfo, ...] = ()  # an earlier release of the target, in another shape
+    ontologies: tuple[str, ...] = ()  # looked up where the policy names one

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anondb.plan.trial import Trial
     from anondb.policy.model import Policy
 
-_FIRST = ("algorithm", "k", "quasi", "columns", "selected", "failure", "ignored")
+_FIRST = ("algorithm", "variant", "k", "quasi", "columns", "selected", "failure", "ignored")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Trials:
         """The trials as a report shows them: the figures of whole releases."""
         return tuple(
             ComparedRun(
-                trial.setting.algorithm,
+                trial.setting.name,
                 trial.setting.k,
                 len(trial.setting.columns),
                 {name: value for name, value in trial.figures.items() if _of_release(name)},
@@ -98,7 +98,13 @@ class Trials:
 
 def _first(trial: Trial) -> Iterator[Any]:
     setting = trial.setting
-    yield from (setting.algorithm, setting.k, len(setting.columns), ", ".join(setting.columns))
+    yield from (
+        setting.algorithm,
+        setting.variant or "",
+        setting.k,
+        len(setting.columns),
+        ", ".join(setting.columns),
+    )
     yield from (trial.selected, trial.failure, "; ".join(trial.ignored))
 
 

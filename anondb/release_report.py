@@ -23,6 +23,7 @@ from anondb.report import html, measures
 from anondb.report.model import (
     ClassSizes,
     ColumnReport,
+    FusedFigures,
     LatticeNode,
     LatticeReport,
     Measure,
@@ -91,8 +92,14 @@ def _figures(run: KeptRun) -> RunFigures:
         target=run.target,
         seconds={stage: seconds[stage] for stage in STAGES if stage in seconds},
         finished="" if finished is None else f"{finished.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        fused=_fused(result),
         **{name: result.get(name, 0) for name in ("records", "released", "suppressed", "classes", "k")},
     )
+
+
+def _fused(result: Json) -> FusedFigures | None:
+    names = ("tuples", "rare", "fusions", "changed")
+    return FusedFigures(**{name: result[name] for name in names}) if result.keys() >= set(names) else None
 
 
 def _columns(account: Json) -> Iterator[ColumnReport]:

@@ -13,12 +13,29 @@ import psycopg
 
 from anondb.algorithms.registry import ALGORITHMS
 from anondb.errors import AnondbError, DatabaseError
-from benchmarks import full_domain, gsl, measures, mondrian, ontology, optimal
+from benchmarks import (
+    aika,
+    full_domain,
+    fusion,
+    generate,
+    gsl,
+    le_diversity,
+    mdav,
+    measures,
+    mondrian,
+    ontology,
+    optimal,
+)
 from benchmarks.options import Options
 
 BENCHMARKS: dict[str, Callable[[Options], dict[str, Any]]] = {
+    "aika": aika.run,
     "full-domain": full_domain.run,
+    "fusion": fusion.run,
+    "generate": generate.run,
     "gsl": gsl.run,
+    "le-diversity": le_diversity.run,
+    "mdav": mdav.run,
     "measures": measures.run,
     "mondrian": mondrian.run,
     "ontology": ontology.run,

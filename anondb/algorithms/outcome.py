@@ -13,6 +13,9 @@ class Classes:
     """
 
     table: str
-    iterations: int  # partitions that were looked at: those that were cut, and those that are left
+    iterations: int  # partitions that were looked at, those that were cut and those that are left; or fusions
     columns: tuple[int, ...]  # the numbers of the columns that were cut at least once
     suppressed: int = 0
+    tuples: int | None = None  # different combinations by meaning, where records are fused
+    rare: int | None = None  # those of them that had fewer than k records
+    changed: int | None = None  # records that take the values of another combination

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from threading import Thread
 
+from anondb.algorithms import mdav
+from anondb.algorithms.fusion import VARIANTS
 from anondb.algorithms.lattice import Demand, Lattice, Levels
 from anondb.algorithms.objective import OBJECTIVES, Objective
 
@@ -33,8 +35,20 @@ class Algorithm:
     needs_hierarchies: bool
     search: Search | None = None  # of a lattice of levels
     partitions: bool = False  # it cuts the records into classes instead
+    fuses: bool = False  # its classes take the values of one of their records
+    anatomizes: bool = False  # it releases sensitive values apart from their records, in a table of their own
+    meanings: bool = False  # it compares values by an ontology and a measure
+    variants: tuple[str, ...] = ()  # the first is the default
+    draws: bool = False  # at random, by a seed
+    sets: bool = False  # its one quasi-identifier is a set of texts
+    models: bool = True  # it can satisfy demands on sensitive columns
     heuristics: tuple[str, ...] = ()  # the first is the default
     objectives: tuple[str, ...] = ()  # the first is the default
+
+    @property
+    def cuts(self) -> bool:
+        """Whether its classes are made by cuts between values."""
+        return self.partitions and not (self.fuses or self.anatomizes or self.sets)
 
 
 def _by_preference(first: str) -> tuple[str, ...]:
@@ -70,6 +84,36 @@ ALGORITHMS = {
             "multidimensional partitioning (LeFevre et al. 2006)",
             needs_hierarchies=False,
             partitions=True,
+        ),
+        Algorithm(
+            "fusion",
+            "rare records take the values of the most similar ones (Martínez et al. 2012)",
+            needs_hierarchies=False,
+            partitions=True,
+            fuses=True,
+            meanings=True,
+            variants=VARIANTS,
+            draws=True,
+            models=False,
+        ),
+        Algorithm(
+            "mdav",
+            "microaggregation of sets of texts by their concepts (Batet et al. 2013)",
+            needs_hierarchies=False,
+            partitions=True,
+            meanings=True,
+            sets=True,
+            variants=mdav.VARIANTS,
+            draws=True,
+            models=False,
+        ),
+        Algorithm(
+            "le_diversity",
+            "sensitive values that are no close relatives share a class, apart from their records (Wang et al.)",
+            needs_hierarchies=False,
+            partitions=True,
+            anatomizes=True,
+            draws=True,
         ),
     )
 }

@@ -12,7 +12,19 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from anondb.cli import compare, database, demo, evaluate, lattice, ontology, policies, report, vgh
+from anondb.cli import (
+    compare,
+    database,
+    demo,
+    evaluate,
+    experiment,
+    generate,
+    lattice,
+    ontology,
+    policies,
+    report,
+    vgh,
+)
 from anondb.cli.output import LogFormat, report_error, report_usage, set_up_logging
 from anondb.errors import AnondbError, Terminated
 
@@ -50,9 +62,12 @@ app.command()(lattice.lattice)
 app.command()(compare.compare)
 app.command()(report.report)
 app.command()(evaluate.evaluate)
+app.command()(generate.generate)
+app.command()(generate.learn)
 app.add_typer(database.app, name="db")
 app.add_typer(ontology.app, name="ontology")
 app.add_typer(vgh.app, name="vgh")
+app.add_typer(experiment.app, name="experiment")
 
 
 def _version(wanted: bool) -> None:

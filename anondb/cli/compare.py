@@ -31,8 +31,19 @@ _SHOWN = {
     "suppressed": "suppressed",
     "gen_iloss": "loss",
     "sem_iloss": "semantic loss",
+    "semantic_sse": "squared error",
     "prosecutor_mean": "risk",
     "record_linkage_coverage": "linkage",
+}
+# what the authors of fusion and mdav compare their variants by
+_SHOWN_OF_VARIANTS = {
+    "seconds": "seconds",
+    "classes": "classes",
+    "semantic_quality": "meaning left",
+    "semantic_sse": "SSE",
+    "discernibility": "discernibility",
+    "record_linkage_text": "linkage",
+    "partition_distance": "clusters apart",
 }
 _MOST_NUMBERS = 1_000
 
@@ -46,8 +57,21 @@ def compare(
     policy: PolicyFile,
     dsn: Dsn = None,
     algorithms: Annotated[
-        str, typer.Option(metavar="NAME,…", help="The algorithms to compare.")
-    ] = "datafly,incognito,mondrian",
+        str | None,
+        typer.Option(
+            metavar="NAME,…",
+            help="The algorithms to compare.  [default: datafly,incognito,mondrian; with --variants the policy's]",
+            show_default=False,
+        ),
+    ] = None,
+    variants: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,…",
+            help="The variants to compare, of algorithms that have any, such as fusion.",
+            show_default=False,
+        ),
+    ] = None,
     k: Annotated[
         str | None,
         typer.Option(
@@ -86,9 +110,14 @@ def compare(
       anondb compare admissions.toml --k 2,5,10,50
 
       anondb compare admissions.toml --algorithms optimal,mondrian --quasi 1..5 --report compared.html
+
+      anondb compare visits.toml --variants semantic,distributional,random --k 2..15 --evaluate full
     """
     loaded = load(policy)
-    names = [name.strip() for name in algorithms.split(",")]
+    names, words = (
+        None if text is None else [name.strip() for name in text.split(",")]
+        for text in (algorithms, variants)
+    )
     numbers = [
         None if text is None else _numbers(text, option) for text, option in ((k, "--k"), (quasi, "--quasi"))
     ]
@@ -96,7 +125,13 @@ def compare(
     _require_possible(csv, report)
     with connect(dsn) as db, _Progress() as progress:
         found = db.compare(
-            loaded, algorithms=names, k=numbers[0], quasi=numbers[1], options=options, listener=progress
+            loaded,
+            algorithms=names,
+            k=numbers[0],
+            quasi=numbers[1],
+            variants=words,
+            options=options,
+            listener=progress,
         )
     if csv is not None:
         write(found.to_csv(), csv)
@@ -128,7 +163,7 @@ class _Progress(RunProgress):
 
     def trial(self, setting: Setting, number: int, of: int) -> None:
         self._bar.update(self._task, total=of, completed=number - 1, description=f"{number} of {of}")
-        self._doing = f"{setting.algorithm}, k = {setting.k}, {len(setting.columns)} columns"
+        self._doing = f"{setting.name}, k = {setting.k}, {len(setting.columns)} columns"
 
     def stage(self, name: str) -> None:
         self._bar.update(self._task, doing=f"{self._doing}: {name}")
@@ -155,10 +190,12 @@ def _numbers(text: str, option: str) -> list[int]:
 
 def _print(found: Trials) -> None:
     runs = found.runs
-    shown = [name for name in _SHOWN if any(run.figures.get(name) is not None for run in runs)]
+    varied = any(trial.setting.variant is not None for trial in found.trials)
+    heads = _SHOWN_OF_VARIANTS if varied else _SHOWN
+    shown = [name for name in heads if any(run.figures.get(name) is not None for run in runs)]
     several = len({run.quasi for run in runs}) > 1
     columns = [">columns"] * several
-    listing = table("algorithm", ">k", *columns, *(f">{_SHOWN[name]}" for name in shown), "generalization")
+    listing = table("algorithm", ">k", *columns, *(f">{heads[name]}" for name in shown), "generalization")
     for run in runs:
         cells = [escape(run.algorithm), f"{run.k:,}", *[str(run.quasi)] * several]
         cells += [_figure(run, name) for name in shown]

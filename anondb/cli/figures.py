@@ -23,6 +23,9 @@ _TITLES = {
     "risk": "Risk: how surely a record is the right one",
     "disclosure": "Disclosure: how surely a class gives away its sensitive value",
 }
+NO_K = (
+    "Quasi-identifiers are released as they are, which gives no k; sensitive values are known by class alone."
+)
 _LINKAGE = {
     f"record_linkage_{matching}": matching for matching in ("text", "coverage", "hierarchy", "semantic")
 }
@@ -37,6 +40,7 @@ _MODELS = {
     "t_closeness_equal": ("t: farthest class from the whole", "lower", "number"),
     "t_closeness_ordered": ("t: farthest, by the order of values", "lower", "number"),
     "t_closeness_hierarchical": ("t: farthest, by the hierarchy", "lower", "number"),
+    "le_diversity": ("l: no value has more of a class than 1/l", "higher", "number"),
 }  # label, better, unit
 
 
@@ -58,7 +62,7 @@ def print_evaluation(found: Evaluation, *, columns: bool = False) -> None:
 
 def _is_about(found: Figure) -> bool:
     """A sensitive column is what a figure is about, and no part of a whole."""
-    return found.name.startswith(("attribute_disclosure", "l_diversity", "t_closeness"))
+    return found.name.startswith(("attribute_disclosure", "l_diversity", "t_closeness", "le_diversity"))
 
 
 def _print_head(found: Evaluation) -> None:
@@ -71,10 +75,13 @@ def _print_head(found: Evaluation) -> None:
         f"{counted(found.classes, 'class', 'classes')}; {found.suppressed:,} suppressed ({percent(share)})",
         soft_wrap=True,
     )
+    if any(f.name == "le_diversity" for f in found.figures):
+        out.print(NO_K, soft_wrap=True)
 
 
 def _print_family(figures: Sequence[Figure]) -> None:
     """A figure a line; what was before stands before, where any is known."""
+    without_k = any(f.name == "le_diversity" for f in figures)
     compared = any(f.before is not None for f in figures)
     of_columns = any(f.column is not None for f in figures)
     heads = [*["column"] * of_columns, *([">before", ">after"] if compared else [">figure"]), "better"]
@@ -83,6 +90,8 @@ def _print_family(figures: Sequence[Figure]) -> None:
         if found.value is None and found.before is None:
             continue  # its note tells why
         label, better, unit = _meaning(found.name)
+        if without_k and label.startswith("k: "):
+            label, better = label.removeprefix("k: ").capitalize(), ""
         values = [found.before, found.value] if compared else [found.value]
         column = [escape(found.column or "")] * of_columns
         made.add_row(label, *column, *(figure(value, unit) for value in values), better)
@@ -154,7 +163,11 @@ def summary(figures: Iterable[Figure]) -> Iterator[str]:
         return [say(found[name])] if name in found and found[name].value is not None else []
 
     worth = told("gen_iloss", lambda f: f"{figure(f.value, 'share')} of the detail is lost")
-    worth += told("sem_iloss", lambda f: f"{figure(f.value, 'share')} of the meaning")
+    lost = "" if worth else " is lost"
+    worth += told("sem_iloss", lambda f: f"{figure(f.value, 'share')} of the meaning{lost}")
+    worth += told("semantic_sse", lambda f: f"semantic squared error {figure(f.value, 'number')}")
+    worth += told("information_loss", lambda f: f"information loss {figure(f.value, 'share')}")
+    worth += told("dot", lambda f: f"DOT {figure(f.value)}")
     worth += told("discernibility", lambda f: f"discernibility {figure(f.value, 'count')}")
     linked = [
         part

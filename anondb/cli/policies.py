@@ -11,13 +11,14 @@ import typer
 from rich.markup import escape
 
 from anondb.api import connect
-from anondb.cli.figures import summary
+from anondb.cli.figures import NO_K, summary
 from anondb.cli.options import Dsn, Json, PolicyFile, TimeLimit
 from anondb.cli.output import RunProgress, out, table
 from anondb.errors import UsageError
 from anondb.plan.model import Options
 from anondb.plan.result import Result
 from anondb.policy.load import load
+from anondb.report.words import counted
 
 
 class Evaluate(StrEnum):
@@ -128,16 +129,20 @@ def print_result(result: Result) -> None:
         f"[bold]{escape(result.target)}[/bold] is published: {result.released:,} records in "
         f"{result.classes:,} classes."
     )
-    if result.released:
+    if result.tables:
+        out.print(f"Its tables are {' and '.join(map(escape, result.tables))}. {NO_K}")
+    elif result.released:
         out.print(f"Every released record looks like at least {others:,} other{'s' * (others != 1)}.")
     share = result.suppressed / result.records if result.records else 0.0
     out.print(f"{result.suppressed:,} of {result.records:,} records ({share:.2%}) are suppressed.\n")
-    if result.levels:
+    if result.tables:
+        pass
+    elif result.levels:
         levels = table("column", ">level", ">of")
         for column, level in result.levels.items():
             levels.add_row(escape(column), str(level), str(result.heights[column]))
         out.print(levels)
-    else:
+    elif result.fusions is None and result.concepts is None:
         cut = ", ".join(map(escape, result.partitioned))
         out.print(f"Classes differ in: {cut}." if cut else "All records are in one class.")
     sizes = result.metrics
@@ -159,7 +164,21 @@ def print_result(result: Result) -> None:
 
 def _way(result: Result) -> str:
     """How the search went, in the terms of its kind."""
+    if result.tables:
+        reached = [value for name, value in result.metrics.items() if name.startswith("le_diversity:")]
+        return f"run {result.run}: {result.algorithm} reached l = {reached[0]:.4g}"
     if result.iterations is not None:
         return f"run {result.run}: {result.algorithm} looked at {result.iterations:,} partitions"
+    if result.concepts is not None:
+        return (
+            f"run {result.run}: {result.algorithm} grouped sets of {result.concepts:,} different concepts; "
+            f"{result.unmapped:,} of {counted(round(result.metrics['texts']), 'text')} mean none of the ontology, "
+            "and are not released"
+        )
+    if result.fusions is not None:
+        return (
+            f"run {result.run}: {result.fusions:,} of {result.tuples:,} different combinations of values, and "
+            f"{result.changed:,} of {result.records:,} records with them, took the values of a similar one"
+        )
     rolled = f", {result.rollups} roll-ups" if result.rollups else ""
     return f"run {result.run}: {result.algorithm} checked {result.checks} of {result.lattice:,} nodes{rolled}"

@@ -13,7 +13,7 @@ from rich.text import Text
 from anondb.api import Database, connect
 from anondb.cli.options import Dsn, VghName
 from anondb.cli.output import out, write
-from anondb.errors import AnondbError
+from anondb.errors import AnondbError, UsageError
 from anondb.hierarchy import picture, score_text, tree
 from anondb.hierarchy.model import VghTable
 from anondb.hierarchy.tree import Node
@@ -39,6 +39,9 @@ def show(
     aggregate: Annotated[
         str, typer.Option(metavar="avg|max", help="Of the leaves' losses below a node.")
     ] = "avg",
+    exhaustive: Annotated[
+        bool, typer.Option("--exhaustive", help="Every loss on its edge, in a picture (dot, svg).")
+    ] = False,
     leaves: Annotated[
         int | None, typer.Option(metavar="N", help="Show at most N children of a node; 50 as text.", min=1)
     ] = None,
@@ -53,17 +56,24 @@ def show(
 
       anondb vgh show occupation --format svg --out occupation.svg
 
+      anondb vgh show occupation --format svg --exhaustive --out occupation.svg
+
       anondb vgh show occupation --format dot | dot -Tpdf -o occupation.pdf
     """
+    if exhaustive and form is Format.TREE:
+        raise UsageError("a tree of text has no edges to write on", hint="give --format svg or --format dot")
     with connect(dsn) as db:
         table = db.vgh(name)
         losses = _losses(db, name, table, measure, aggregate)
+        edges = None
+        if exhaustive and losses:
+            edges = db.edge_losses(name, measure=measure or "wup", aggregate=aggregate)
     used = measure or "wup"
     if form is Format.DOT:
-        write(picture.dot(name, table, losses, max_leaves=leaves), file)
+        write(picture.dot(name, table, losses, edges=edges, max_leaves=leaves), file)
     elif form is Format.SVG:
         caption = f"semantic loss by {used}, {aggregate} over the leaves below" if losses else ""
-        write(picture.svg(name, caption, table, losses, max_leaves=leaves), file)
+        write(picture.svg(name, caption, table, losses, edges=edges, max_leaves=leaves), file)
     elif file is not None:
         write("".join(f"{line.plain}\n" for line in _tree(table, losses, leaves)), file)
     else:

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from anondb.api import connect
-from anondb.cli import score, show
+from anondb.cli import build, score, show
 from anondb.cli.options import Dsn, Json, VghName
 from anondb.cli.output import out, table, write
 from anondb.hierarchy import csvfile
@@ -57,6 +57,8 @@ def list_(dsn: Dsn = None, as_json: Json = False) -> None:
     out.print(listing if found else "no hierarchies are stored\n  hint: anondb vgh load NAME FILE.csv")
 
 
+app.command()(build.build)
+app.command()(build.rank)
 app.command()(score.score)
 app.command()(score.senses)
 app.command()(show.show)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from anondb.catalogue import Snapshot, SourceInfo, StoredInfo, TargetInfo
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
 from anondb.errors import UsageError, did_you_mean
-from anondb.policy.model import Name
+from anondb.policy.model import Name, Policy
+from anondb.policy.names import LONGEST
 from anondb.sqlgen.shape import Relation, SourceColumn
 
 SOURCE_KINDS = "rpvmf"  # tables, partitioned tables, views, materialized views, foreign tables
@@ -97,6 +100,8 @@ from anondb.vgh as v
 join anondb.vgh_node as n on n.vgh = v.id and n.parent is null
 """
 
+_ONTOLOGIES = "select o.name from anondb.ontology as o order by o.name"
+
 
 def resolve_source(connection: Connection, name: Name, role: str = "source") -> Relation:
     """A table that is read, with its schema, found as the search path finds it; errors tell its role."""
@@ -132,24 +137,63 @@ def resolve_target(connection: Connection, name: Name) -> Relation:
     return Relation(schema, name.table)
 
 
-def snapshot(connection: Connection, source: Relation, target: Relation | TargetInfo) -> Snapshot:
-    """The source, the target (unless all is known of it) and the stored hierarchies, as this role sees them."""
+def resolve_items(connection: Connection, policy: Policy) -> dict[str, Relation]:
+    """The tables of items that a policy names, by the columns that are made of them."""
+    named = {column.name: column.items for column in policy.columns if column.items is not None}
+    return {name: resolve_source(connection, items.table, "table of items") for name, items in named.items()}
+
+
+def snapshot(
+    connection: Connection,
+    source: Relation,
+    target: Relation | TargetInfo,
+    items: Mapping[str, Relation] | None = None,
+    *,
+    with_ontologies: bool = False,
+) -> Snapshot:
+    """The source, the target (unless all is known of it) and the stored hierarchies, as this role sees them.
+
+    Ontologies are for policies that name one: others may be run by roles that cannot read them.
+    """
     with translated("reading the catalogue"):
         place = {"schema": source.schema, "table": source.name}
-        columns = _rows(connection, _COLUMNS, **place)
         [(rows,)] = _rows(connection, _ROWS, **place)
         stored = {name: StoredInfo(*info) for name, *info in _rows(connection, _HIERARCHIES)}
         return Snapshot(
-            SourceInfo(source, tuple(SourceColumn(*row) for row in columns), rows),
+            SourceInfo(source, _columns(connection, source), rows),
             target if isinstance(target, TargetInfo) else _target(connection, target),
             stored,
+            {name: SourceInfo(there, _columns(connection, there)) for name, there in (items or {}).items()},
+            ontologies=tuple(name for (name,) in _rows(connection, _ONTOLOGIES)) if with_ontologies else (),
         )
 
 
-def _target(connection: Connection, target: Relation) -> TargetInfo:
+def _columns(connection: Connection, relation: Relation) -> tuple[SourceColumn, ...]:
+    rows = _rows(connection, _COLUMNS, schema=relation.schema, table=relation.name)
+    return tuple(SourceColumn(*row) for row in rows)
+
+
+def with_parts(
+    connection: Connection, found: Snapshot, parts: Sequence[Relation], *, in_parts: bool
+) -> Snapshot:
+    """The same with the tables of a release in parts, or with those that such a release has left here."""
+    target = found.target
+    with translated("reading the catalogue"):
+        infos = tuple(_target(connection, part, target.relation) for part in parts)
+    others = (target,) if in_parts else infos
+    found = replace(found, outlived=tuple(other for other in others if other.ours))
+    if not in_parts:
+        return found
+    return replace(found, target=TargetInfo(target.relation, target.schema_exists), parts=infos)
+
+
+def _target(connection: Connection, target: Relation, named: Relation | None = None) -> TargetInfo:
+    """What stands at a place; `named` is the target in the history, where it is another."""
     place = {"schema": target.schema, "table": target.name}
     [(schema_exists,)] = _rows(connection, _SCHEMA, **place)
-    found = _rows(connection, _TARGET, name=target_text(target), **place)
+    # PostgreSQL would cut a name that is too long, and find another table by it
+    is_possible = len(target.name.encode()) <= LONGEST
+    found = _rows(connection, _TARGET, name=target_text(named or target), **place) if is_possible else []
     return TargetInfo(target, schema_exists, *found[0]) if found else TargetInfo(target, schema_exists)
 
 

@@ -29,7 +29,12 @@ _SPEAKS_OF_OBJECTS = (
     "SA",
 )
 
-_OURS: dict[str, type[AnondbError]] = {"1": UsageError, "3": UnsatisfiableError, "5": BusyError}
+_OURS: dict[str, type[AnondbError]] = {
+    "1": UsageError,
+    "2": UsageError,
+    "3": UnsatisfiableError,
+    "5": BusyError,
+}
 
 _HINTS = {
     "25006": "the server is a standby or read-only; connect to the primary",

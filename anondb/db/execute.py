@@ -48,8 +48,8 @@ class Executor:
     def one(self, name: str, statement: Node | str, parameters: Sequence[object] = ()) -> tuple[Any, ...]:
         return self.rows(name, statement, parameters)[0]
 
-    def copy(self, name: str, statement: Node, rows: Iterable[Sequence[object]]) -> None:
-        """Fills a temporary table with rows of ours (a hierarchy)."""
+    def copy(self, name: str, statement: Node | str, rows: Iterable[Sequence[object]]) -> None:
+        """Fills a table with rows of ours (a hierarchy)."""
         text = _text(statement)
         started = time.perf_counter()
         with translated(f"step {name}"), self.connection.cursor() as cursor:

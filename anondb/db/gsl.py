@@ -64,6 +64,9 @@ _NODES = """
 select n.level, n.label, n.loss
 from anondb.node_gsl(vgh => %s, measure => %s, aggregate => %s, unmapped => 'skip') as n
 """
+_EDGES = (
+    "select t.leaf, t.level, t.loss from anondb.trans_gsl(vgh => %s, measure => %s, unmapped => 'skip') as t"
+)
 _SENSES = """
 select s.level, s.label, s.concept, s.meaning, s.how, s.confidence, s.leaves from anondb.vgh_senses(%s) as s
 """
@@ -101,6 +104,12 @@ def node_losses(
     with translated("scoring a hierarchy"):
         found = _rows(connection, _NODES, (name, measure, aggregate))
     return {(level, label): loss for level, label, loss in found}
+
+
+def leaf_losses(connection: Connection, name: str, measure: str) -> dict[Node, float]:
+    """What each leaf (its label) loses at each level, where both are known."""
+    with translated("scoring a hierarchy"):
+        return {(level, leaf): loss for leaf, level, loss in _rows(connection, _EDGES, (name, measure))}
 
 
 def senses(connection: Connection, name: str) -> list[NodeSense]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -104,8 +104,8 @@ def store(
     """Stores a hierarchy under a name, as a whole or not at all; it keeps its ontology unless one is given."""
     if not name.strip():
         raise UsageError("a hierarchy needs a name", hint="anondb vgh load NAME FILE.csv")
-    numbers = _numbers(table)
-    parents = _parents(table, numbers)
+    numbers = node_numbers(table)
+    parents = node_parents(table, numbers)
     if ontology is not None and not ontology.strip():
         raise UsageError("an ontology needs a name", hint="anondb ontology list shows the loaded ones")
     entry = {"name": name, "height": table.height, "leaves": len(table.rows), "ontology": ontology}
@@ -157,7 +157,7 @@ def drop(connection: Connection, name: str) -> None:
             raise _unknown(connection, name)
 
 
-def _numbers(table: VghTable) -> dict[tuple[int, str], int]:
+def node_numbers(table: VghTable) -> dict[tuple[int, str], int]:
     """The number of each (level, label), in the order of the numbers: leaves first, from 1, the root last."""
     numbers: dict[tuple[int, str], int] = {}
     for level in range(table.height + 1):
@@ -172,7 +172,7 @@ def _numbers(table: VghTable) -> dict[tuple[int, str], int]:
     return numbers
 
 
-def _parents(table: VghTable, numbers: dict[tuple[int, str], int]) -> dict[int, int]:
+def node_parents(table: VghTable, numbers: Mapping[tuple[int, str], int]) -> dict[int, int]:
     """The node above each node but the root."""
     parents: dict[int, int] = {}
     for row in table.rows:

@@ -1,4 +1,4 @@
-"""What a hierarchy of a quasi-identifier can be: stored, from a CSV file, intervals, dates, or a mask."""
+"""What a hierarchy of a quasi-identifier can be: stored, from a CSV file, built, intervals, dates, or a mask."""
 
 from __future__ import annotations
 
@@ -18,10 +18,22 @@ class StoredVgh:
 
 
 @dataclass(frozen=True)
-class CsvVgh:
+class TableVgh:
+    """A hierarchy that a run holds as a whole, and puts down in its scratch."""
+
+
+@dataclass(frozen=True)
+class CsvVgh(TableVgh):
     """A hierarchy in a CSV file: one row a leaf, `leaf;level1;…;root`."""
 
     path: Path
+
+
+@dataclass(frozen=True)
+class BuiltVgh(TableVgh):
+    """A hierarchy that the run builds from the values of the column: the best of its candidates."""
+
+    ontology: str
 
 
 @dataclass(frozen=True)
@@ -51,12 +63,19 @@ class Mask:
 
 MASK_SIDES = ("right", "left", "all")
 
-Hierarchy = StoredVgh | CsvVgh | Intervals | Dates | Mask
+Hierarchy = StoredVgh | CsvVgh | BuiltVgh | Intervals | Dates | Mask
 
 
 @dataclass(frozen=True)
 class Values:
     """No hierarchy: the values themselves in their order, numbers and dates by size, all others by their bytes."""
+
+
+@dataclass(frozen=True)
+class Meaning(Values):
+    """No hierarchy either: the values mean concepts of an ontology, and are compared by them."""
+
+    ontology: str
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from anondb.hierarchy.model import VghTable
 from anondb.hierarchy.tree import Node
 
 Losses = Mapping[Node, float | None]
+"""Of nodes; of edges by the node at their lower end: what the values below it lose on the way to the one above."""
 
 # All light enough for dark text, and told apart by those who do not tell red from green.
 _SCALE = ((159, 211, 238), (214, 238, 226), (255, 243, 176), (255, 192, 120), (245, 138, 122))
@@ -27,6 +28,7 @@ text { font: 13px system-ui, "Segoe UI", "DejaVu Sans", sans-serif }
 }
 """
 _CHARACTER, _ROW, _BOX, _GAP, _MARGIN = 7.8, 28, 22, 46, 16  # pixels
+_FIGURE = 44  # pixels of the loss at an edge
 _LONGEST = 40  # columns of text that are drawn of a label
 
 
@@ -40,8 +42,15 @@ def colour(loss: float | None) -> str:
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
-def dot(name: str, table: VghTable, losses: Losses, *, max_leaves: int | None = None) -> str:
-    """The hierarchy in Graphviz's language."""
+def dot(
+    name: str,
+    table: VghTable,
+    losses: Losses,
+    *,
+    edges: Losses | None = None,
+    max_leaves: int | None = None,
+) -> str:
+    """The hierarchy in Graphviz's language; exhaustive with the losses of its edges."""
     places = _places(table, max_leaves)
     numbers = {place: number for number, place in enumerate(places)}
     lines = [
@@ -55,7 +64,9 @@ def dot(name: str, table: VghTable, losses: Losses, *, max_leaves: int | None = 
         label = place.label if loss is None else f"{place.label}\n{loss:.4f}"
         lines.append(f'  n{number} [label={_quoted(label)}, fillcolor="{colour(loss)}"];')
         if place.parent is not None:
-            lines.append(f"  n{numbers[place.parent]} -> n{number};")
+            lost = (edges or {}).get(place.node)
+            told = "" if lost is None else f' [label="{lost:.4f}", fontsize=9]'
+            lines.append(f"  n{numbers[place.parent]} -> n{number}{told};")
     return "\n".join([*lines, "}\n"])
 
 
@@ -65,16 +76,17 @@ def svg(
     table: VghTable,
     losses: Losses,
     *,
+    edges: Losses | None = None,
     max_leaves: int | None = None,
     embedded: bool = False,
 ) -> str:
-    """The hierarchy as SVG, the root at the left, readable on light and on dark pages.
+    """The hierarchy as SVG, the root at the left, readable on light and on dark pages; exhaustive with losses of edges.
 
     An `embedded` one has no style and no background of its own, because a style inside a page is the whole page's.
     """
     places = _places(table, max_leaves)
     scored = any(losses.get(place.node) is not None for place in places)
-    lefts, widths = _columns(places, scored)
+    lefts, widths = _columns(places, scored, _GAP if edges is None else _GAP + _FIGURE)
     top = 2 * _MARGIN + 18
     rows = max(place.row for place in places) + 1
     legend = 60 if scored else _MARGIN
@@ -100,6 +112,12 @@ def svg(
     for place in places:  # edges first: boxes lie on them
         if place.parent is not None:
             _add(page, "path", {"class": "edge", "d": _edge(place.parent, place, lefts, widths, top)})
+            lost = (edges or {}).get(place.node)
+            if lost is not None:
+                # at the end where no two edges are near each other
+                at = {"x": f"{lefts[place.column] - 4:.1f}", "y": f"{top + place.row * _ROW + 11:.1f}"}
+                look = {"class": "caption", "text-anchor": "end", "style": "font-size: 10px"}
+                _add(page, "text", at | look, f"{lost:.4f}")
     for place in places:
         _box(page, place, losses.get(place.node), lefts[place.column], widths[place.column], top)
     if scored:
@@ -154,14 +172,14 @@ def _walk(
         pending.extend((child, node) for child in reversed(drawn))
 
 
-def _columns(places: Sequence[_Place], scored: bool) -> tuple[list[float], list[float]]:
+def _columns(places: Sequence[_Place], scored: bool, gap: int) -> tuple[list[float], list[float]]:
     """Where each column begins, and how wide its boxes are."""
     widths = [0.0] * (max(place.column for place in places) + 1)
     for place in places:
         widths[place.column] = max(widths[place.column], _text_width(_cut(place.label)) + 18 + 50 * scored)
     lefts = [float(_MARGIN)]
     for width in widths[:-1]:
-        lefts.append(lefts[-1] + width + _GAP)
+        lefts.append(lefts[-1] + width + gap)
     return lefts, widths
 
 

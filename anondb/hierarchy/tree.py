@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from anondb.hierarchy.model import VghTable
@@ -58,6 +58,22 @@ def shown(node: Node, below: Children) -> Sequence[Node]:
     while len(nodes) == 1 and nodes[0][1] == node[1]:
         nodes = list(below.get(nodes[0], ()))
     return nodes
+
+
+def edge_losses(table: VghTable, leaves: Mapping[Node, float], aggregate: str) -> dict[Node, float]:
+    """Of each edge, by the node at its lower end: what the leaves below it lose at the node above (avg or max).
+
+    `leaves` has the loss of a leaf's label at a level; an edge below which nothing is known has none.
+    """
+    below: dict[Node, list[float]] = {}
+    for row in table.rows:
+        for level in range(table.height):
+            loss = leaves.get((level + 1, row[0]))
+            if loss is not None:
+                below.setdefault((level, row[level]), []).append(loss)
+    return {
+        node: max(found) if aggregate == "max" else sum(found) / len(found) for node, found in below.items()
+    }
 
 
 def text(label: str) -> str:

@@ -17,7 +17,7 @@ _DISTANCES = """
 select d.column_number, d.of_release, d.codes, d.distances, d.sampled, d.records
 from anondb.linked_distances(
     linked => $1::text, quasi => $2::name[], vghs => $3::text[], measure => $4::text,
-    ladder => $5::text::regclass, sample => $6::int, seed => $7::bigint) as d
+    ladder => $5::text::regclass, sample => $6::int, seed => $7::bigint, meanings => $8::text::regclass) as d
 """
 
 Figure = tuple[
@@ -34,20 +34,21 @@ def cluster_agreement(
     ladder: str | None = None,
     sample: int = SAMPLE,
     seed: int = 0,
+    meanings: str | None = None,
 ) -> list[Figure]:
     """Clusters originals and released records, and compares the two: the figures of MEASURES.
 
     `linked` is a query as anondb.linked_query gives it, `ladder` the name of a relation of hierarchies that are
-    not stored. More records than `sample` are sampled by `seed`.
+    not stored, `meanings` that of the concepts of columns without any. More records than `sample` are sampled by
+    `seed`.
     """
     if not 2 <= sample <= LARGEST_SAMPLE:
         raise UsageError(
             f"a sample of {sample} records cannot be clustered", hint=f"take 2 to {LARGEST_SAMPLE} records"
         )
     names = None if vghs is None else list(vghs)
-    rows = db.rows(
-        "cluster distances", _DISTANCES, (linked, list(quasi), names, measure, ladder, sample, seed)
-    )
+    asked = (linked, list(quasi), names, measure, ladder, sample, seed, meanings)
+    rows = db.rows("cluster distances", _DISTANCES, asked)
     if not rows:
         return [(name, None, None, "there are no records") for name in MEASURES]
 

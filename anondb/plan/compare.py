@@ -11,6 +11,7 @@ from anondb.algorithms.registry import ALGORITHMS, Algorithm
 from anondb.db.connection import Door, one_snapshot
 from anondb.db.upgrade import require_current
 from anondb.errors import UsageError, did_you_mean
+from anondb.plan import microaggregate
 from anondb.plan.model import Options
 from anondb.plan.pipeline import Listener, Silence
 from anondb.plan.trial import Setting, Trial, attempt
@@ -18,6 +19,7 @@ from anondb.policy.load import WEIGHTED
 from anondb.policy.model import Column, Method, Policy, Role
 
 MOST_TRIALS = 1_000
+ALWAYS_COMPARED = ("datafly", "incognito", "mondrian")  # unless the caller says otherwise
 
 
 class CompareListener(Listener, Protocol):
@@ -53,6 +55,8 @@ def compare(
         require_current(connection)
         for algorithm in {setting.algorithm for setting in settings}:
             import_module(f"anondb.algorithms.{algorithm}")  # or the first to use a package would pay for it
+            if ALGORITHMS[algorithm].sets:
+                microaggregate.load_ahead()
         with one_snapshot(connection, "comparing", undo=True):
             for number, setting in enumerate(settings, 1):
                 listener.trial(setting, number, len(settings))
@@ -67,18 +71,30 @@ def compare(
 
 
 def settings_of(
-    policy: Policy, algorithms: Sequence[str], k: Sequence[int] | None, quasi: Sequence[int] | None
+    policy: Policy,
+    algorithms: Sequence[str] | None,
+    k: Sequence[int] | None,
+    quasi: Sequence[int] | None,
+    variants: Sequence[str] | None = None,
 ) -> list[Setting]:
-    """All combinations, in the order of the call: by number of columns, by k, by algorithm."""
+    """All combinations, in the order of the call: by number of columns, by k, by algorithm and its variants."""
+    if algorithms is None:
+        algorithms = ALWAYS_COMPARED if variants is None else (policy.method.algorithm,)
     names = [column.name for column in policy.quasi]
     demanded = [policy.privacy.k] if k is None else k
     counts = [len(names)] if quasi is None else quasi
-    if not (algorithms and demanded and counts):
+    if not (algorithms and demanded and counts) or variants == []:
         raise UsageError("there is nothing to compare", hint="give at least one algorithm, k and number")
     for name in algorithms:
         if name not in ALGORITHMS:
             hint = did_you_mean(name, ALGORITHMS) or f"choose from {', '.join(ALGORITHMS)}"
             raise UsageError(f'there is no algorithm "{name}"', hint=hint)
+    if policy.privacy.le_diversity or any(ALGORITHMS[name].anatomizes for name in algorithms):
+        raise UsageError(
+            "le_diversity generalizes nothing, and is not compared with algorithms that do",
+            hint="run its policy, and see anondb evaluate",
+        )
+    tried = _variants(algorithms, variants)
     if min(demanded) < 1:
         raise UsageError("k must be at least 1", hint="a k of 5 makes each record look like 4 others")
     if min(counts) < 1 or max(counts) > len(names):
@@ -87,10 +103,11 @@ def settings_of(
             hint=f"give numbers from 1 to {len(names)}; the first so many columns are taken",
         )
     found = [
-        Setting(algorithm, one_k, tuple(names[:count]))
+        Setting(algorithm, one_k, tuple(names[:count]), word)
         for count in dict.fromkeys(counts)
         for one_k in dict.fromkeys(demanded)
         for algorithm in dict.fromkeys(algorithms)
+        for word in tried[algorithm]
     ]
     if len(found) > MOST_TRIALS:
         raise UsageError(
@@ -99,12 +116,39 @@ def settings_of(
     return found
 
 
+def _variants(algorithms: Sequence[str], asked: Sequence[str] | None) -> dict[str, list[str | None]]:
+    """Which variants of each algorithm are tried; one that has none is tried once, as it is."""
+    if asked is None:
+        return {name: [None] for name in algorithms}
+    known = {word: None for name in algorithms for word in ALGORITHMS[name].variants}
+    if not known:
+        having = ", ".join(name for name, algorithm in ALGORITHMS.items() if algorithm.variants)
+        raise UsageError(
+            f"{' and '.join(algorithms)} {'have' if len(algorithms) > 1 else 'has'} no variants to compare",
+            hint=f"they are of {having}: name the algorithm, or leave the variants out",
+        )
+    for word in asked:
+        if word not in known:
+            hint = did_you_mean(word, known) or f"choose from {', '.join(known)}"
+            raise UsageError(f'there is no variant "{word}"', hint=hint)
+    mine = {
+        name: [word for word in dict.fromkeys(asked) if word in ALGORITHMS[name].variants]
+        for name in algorithms
+    }
+    return {name: list(words) or [None] for name, words in mine.items()}
+
+
 def variant(policy: Policy, setting: Setting) -> Variant:
     """The policy as this setting has it; a quasi-identifier that is not tried is not released."""
     algorithm = ALGORITHMS[setting.algorithm]
     columns = tuple(_column(column, setting, algorithm) for column in policy.columns)
     method = _method(policy.method, setting, algorithm)
     changed = replace(policy, columns=columns, method=method, privacy=replace(policy.privacy, k=setting.k))
+    if algorithm.sets != any(column.is_set for column in changed.quasi):
+        hint = "compare mdav with itself, by k: --algorithms mdav --k 2,3,5"
+        return Variant(
+            changed, refusal=UsageError("sets of texts are for mdav, and mdav for sets", hint=hint)
+        )
     without = [column.name for column in changed.quasi if column.hierarchy is None]
     if algorithm.needs_hierarchies and without:
         named = ", ".join(f'"{name}"' for name in without)
@@ -121,6 +165,8 @@ def _column(column: Column, setting: Setting, algorithm: Algorithm) -> Column:
         return column
     if column.name not in setting.columns:
         return Column(column.name, Role.IDENTIFIER)
+    if not algorithm.meanings:
+        column = replace(column, ontology=None)
     return replace(column, min_level=0, max_level=None) if algorithm.partitions else column
 
 
@@ -134,7 +180,12 @@ def _method(said: Method, setting: Setting, algorithm: Algorithm) -> Method:
         heuristic=_known(said.heuristic, algorithm.heuristics),
         objective=objective,
         weights=weights if weighs else {},
-        strict=said.strict or not algorithm.partitions,
+        variant=setting.variant or _known(said.variant, algorithm.variants),
+        measure=said.measure if algorithm.meanings else None,
+        seed=said.seed if algorithm.draws else 0,
+        distance=said.distance if algorithm.sets else None,
+        terms=said.terms if algorithm.sets else None,
+        strict=said.strict or algorithm.fuses or not algorithm.partitions,
     )
 
 
@@ -147,6 +198,8 @@ def _ignored(policy: Policy, changed: Policy, algorithm: Algorithm) -> Iterator[
     tried = {column.name: column for column in changed.quasi}
     for column in policy.quasi:
         asked = column.min_level, column.max_level
+        if column.name in tried and column.ontology != tried[column.name].ontology:
+            yield f'the ontology of "{column.name}" is not read by {algorithm.name}'
         if column.name in tried and asked != (tried[column.name].min_level, tried[column.name].max_level):
             yield f'the levels of "{column.name}" are not bounded: {algorithm.name} gives it none'
     said, method, own = policy.method, changed.method, ALGORITHMS[policy.method.algorithm]

@@ -8,13 +8,27 @@ from math import inf, prod
 from typing import Any
 
 from anondb.algorithms.registry import ALGORITHMS, Algorithm
-from anondb.catalogue import SCHEMAS, Snapshot
+from anondb.catalogue import SCHEMAS, BuiltInfo, Snapshot, TargetInfo
 from anondb.errors import PolicyError, Problem, UsageError, did_you_mean
 from anondb.hierarchy import csvfile
-from anondb.hierarchy.model import ROOT, CsvVgh, Dates, Intervals, Mask, StoredVgh, Values, VghTable
+from anondb.hierarchy.model import (
+    ROOT,
+    BuiltVgh,
+    CsvVgh,
+    Dates,
+    Intervals,
+    Mask,
+    Meaning,
+    StoredVgh,
+    Values,
+    VghTable,
+)
+from anondb.plan import parts
+from anondb.plan.meanings import unknown_ontologies
 from anondb.plan.model import Plan
+from anondb.plan.set_columns import coded_set, item_rows, with_item_columns
 from anondb.policy.check import written
-from anondb.policy.model import Column, Policy, Role
+from anondb.policy.model import Column, Name, Policy, Role
 from anondb.sqlgen.shape import (
     DATE_TYPES,
     NUMERIC_TYPES,
@@ -29,12 +43,21 @@ Table = dict[str, Any]
 
 def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -> Plan:
     """The plan; raises PolicyError naming every column, hierarchy and target that does not fit."""
+    snapshot, of_items = with_item_columns(policy, snapshot)
     there = {column.name: column for column in snapshot.source.columns}
     named = {column.name: column for column in policy.columns}
     problems = [
         *_unnamed(policy, there, named),
         *_unknown(policy, there, named),
-        *_target(policy, snapshot, replace),
+        *parts.problems(policy),
+        *parts.outlived(policy, () if replace else snapshot.outlived),
+        *unknown_ontologies(policy, snapshot.ontologies),
+        *of_items,
+        *(
+            problem
+            for target in snapshot.parts or (snapshot.target,)
+            for problem in _target(policy, snapshot, target, replace)
+        ),
     ]
     files: dict[str, VghTable] = {}
     quasi: list[Quasi] = []
@@ -58,7 +81,7 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
     if problems:
         raise PolicyError(problems)
     algorithm = ALGORITHMS[policy.method.algorithm]
-    if algorithm.partitions:  # ranges say more of numbers and dates than a hierarchy does
+    if algorithm.cuts or algorithm.anatomizes:  # ranges say more of numbers and dates than a hierarchy does
         quasi = [
             changed(q, hierarchy=Values(), height=1, root=ROOT) if q.column.is_ranged else q for q in quasi
         ]
@@ -71,6 +94,7 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
         raise PolicyError([_no_persons(policy, algorithm)])
     # relaxed, the records of one combination are dealt to several classes, which takes their counts
     whole_rows = unit is None and (not policy.method.strict or rows_repeat(kept, snapshot.source.rows))
+    whole_rows &= not algorithm.anatomizes
     counted = kept if whole_rows else [s.column for s in sensitive]
     return Plan(
         policy=policy,
@@ -81,6 +105,8 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
         sensitive=tuple(changed(s, position=counted.index(s.column) + 1) for s in sensitive),
         unit=unit,
         files=files,
+        built={name: one for name, one in snapshot.built.items() if isinstance(one, BuiltInfo)},
+        items=item_rows(policy, snapshot),
         whole_rows=whole_rows,
     )
 
@@ -88,7 +114,8 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
 def _judged(policy: Policy) -> list[Column]:
     """The sensitive columns that a privacy model looks at."""
     privacy = policy.privacy
-    looked_at = {m.column for m in privacy.l_diversity} | {m.column for m in privacy.t_closeness}
+    models = (*privacy.l_diversity, *privacy.t_closeness, privacy.le_diversity)
+    looked_at = {model.column for model in models if model is not None}
     return [column for column in policy.columns if column.name in looked_at]
 
 
@@ -141,19 +168,19 @@ def _unknown(policy: Policy, there: dict[str, SourceColumn], named: dict[str, Co
             )
 
 
-def _target(policy: Policy, snapshot: Snapshot, replace: bool) -> Iterable[Problem]:
-    target = snapshot.target
+def _target(policy: Policy, snapshot: Snapshot, target: TargetInfo, replace: bool) -> Iterable[Problem]:
+    name = str(Name(policy.target.schema, target.relation.name))
     if not target.schema_exists:
         yield Problem(
             policy.place,
-            f"the schema of target {policy.target} does not exist",
+            f"the schema of target {name} does not exist",
             f'create schema "{target.relation.schema}", or change target',
         )
     if target.relation.schema in SCHEMAS:
         # where a role is called anondb, its search path puts a name without a schema here
         yield Problem(
             policy.place,
-            f"target {policy.target} would lie in anondb's own schema {target.relation.schema}",
+            f"target {name} would lie in anondb's own schema {target.relation.schema}",
             'name another schema: target = "schema.table"',
         )
     if target.oid is None:
@@ -163,19 +190,19 @@ def _target(policy: Policy, snapshot: Snapshot, replace: bool) -> Iterable[Probl
     elif target.kind not in ("r", "p"):
         yield Problem(
             policy.place,
-            f"target {policy.target} exists and is not a table",
+            f"target {name} exists and is not a table",
             "choose another name for target",
         )
     elif not target.ours and not replace:
         yield Problem(
             policy.place,
-            f"target {policy.target} exists and was not made by anondb, so it is not overwritten",
+            f"target {name} exists and was not made by anondb, so it is not overwritten",
             "choose another name for target, or run with --replace",
         )
     elif not target.may_replace:
         yield Problem(
             policy.place,
-            f"target {policy.target} belongs to a role that this one is no member of",
+            f"target {name} belongs to a role that this one is no member of",
             "run as its owner, or choose another name for target",
         )
 
@@ -185,6 +212,8 @@ def _coded(
 ) -> Table | Problem:
     """What a run has to know of a column's hierarchy before it reads a row."""
     place = _place(policy, column.name)
+    if column.is_set:
+        return coded_set(place, source)
     match column.hierarchy:
         case StoredVgh(name):
             stored = snapshot.hierarchies.get(name)
@@ -206,8 +235,13 @@ def _coded(
                 table = files[column.name] = csvfile.read(path)
             except UsageError as error:
                 return Problem(place, error.message, error.hint)
-            root = csvfile.split_sense(table.rows[0][-1])[0]
-            return {"hierarchy": column.hierarchy, "height": table.height, "root": root}
+            return _whole(column, table)
+        case BuiltVgh():
+            built = snapshot.built.get(column.name)
+            if isinstance(built, UsageError):
+                return Problem(place, built.message, built.hint)
+            table = files[column.name] = _stand_in(column) if built is None else built.table
+            return _whole(column, table)
         case Intervals(_, widths):
             if source.base not in NUMERIC_TYPES:
                 return Problem(
@@ -230,8 +264,26 @@ def _coded(
             return {"hierarchy": column.hierarchy, "height": 1 if side == "all" else 0}
         case None if column.role is Role.SENSITIVE:
             return {"hierarchy": None, "height": 1}
+        case None if column.ontology is not None:
+            if not source.is_text:
+                return Problem(
+                    place,
+                    f'an ontology knows words, and "{column.name}" is {source.type}',
+                    "leave ontology out: numbers and dates are compared by their distance",
+                )
+            return {"hierarchy": Meaning(column.ontology), "height": 1}
         case None:
             return {"hierarchy": Values(), "height": 1}
+
+
+def _stand_in(column: Column) -> VghTable:
+    """For a hierarchy that nobody has built, because the plan is only to be shown."""
+    return VghTable((("value", *["class"] * max(1, column.min_level, (column.max_level or 0) - 1), ROOT),))
+
+
+def _whole(column: Column, table: VghTable) -> Table:
+    root = csvfile.split_sense(table.rows[0][-1])[0]
+    return {"hierarchy": column.hierarchy, "height": table.height, "root": root}
 
 
 def _place(policy: Policy, column: str) -> str:

@@ -8,9 +8,10 @@ from functools import partial
 
 from anondb.algorithms.lattice import Levels
 from anondb.algorithms.outcome import Classes
-from anondb.hierarchy.model import CsvVgh, StoredVgh
+from anondb.hierarchy.model import Meaning, StoredVgh, TableVgh
+from anondb.plan import fusing
 from anondb.plan.clusters import cluster_agreement
-from anondb.plan.evaluation import FAMILIES, OF_LINK
+from anondb.plan.evaluation import FAMILIES, LINKED_UTILITY, OF_LINK
 from anondb.plan.figure import Figure
 from anondb.plan.model import Plan
 from anondb.plan.stages import Encoded, chosen_levels
@@ -32,11 +33,11 @@ from anondb.linked_utility($1::text, $2::name[], $3::text[], $4::text, $5::text:
 _LINKAGE = (
     "select anondb.linked_linkage($1::text, $2::name[], $3::text, $4::text[], $5::text, $6::text::regclass)"
 )
-_RISK = """
+RISK = """
 select r.name, r.of_column, r.value, r.note
 from anondb.risk($1::text::regclass, $2::name[], roots => $3::text[], counts => $4::name) as r
 """
-_DISCLOSURE = """
+DISCLOSURE = """
 select d.name, d.of_column, d.value, d.note
 from anondb.attribute_disclosure($1::text::regclass, $2::name[], $3::name, roots => $4::text[]) as d
 """
@@ -89,15 +90,10 @@ def evaluate(run: Evaluating, published: Published, *, full: bool) -> list[Figur
 def _linked(run: Evaluating, *, full: bool) -> Iterable[Figure]:
     """What needs to know whose record is whose."""
     query, ladder = _link(run)
-    yield from tried(run.db, FAMILIES["utility"][:6], lambda: _utility(run, query, ladder))
+    yield from tried(run.db, LINKED_UTILITY, lambda: _utility(run, query, ladder))
     yield from _linkage(run, query, ladder, full=full)
     if full:
-        yield from tried(run.db, FAMILIES["clusters"], lambda: _agreement(run, query, ladder))
-
-
-def _agreement(run: Evaluating, query: str, ladder: str | None) -> Iterable[Figure]:
-    rows = cluster_agreement(run.db, query, run.quasi, run.vghs, MEASURE, ladder)
-    return [Figure(*row) for row in rows]
+        yield from tried(run.db, FAMILIES["clusters"], lambda: _clusters(run, query, ladder))
 
 
 def _link(run: Evaluating) -> tuple[str, str | None]:
@@ -121,9 +117,28 @@ def _utility(run: Evaluating, query: str, ladder: str | None) -> list[Figure]:
     rows = run.db.rows("utility", _UTILITY, (query, run.quasi, run.vghs, MEASURE, ladder))
     figures = [Figure(*row) for row in rows]
     if isinstance(run.outcome, Classes):
-        return figures
+        return figures if run.outcome.tuples is None else _meaning(run, figures)
     kept = [figure for figure in figures if figure.name != "precision"]
     return kept + _precision(run, run.outcome, [figure for figure in figures if figure.name == "precision"])
+
+
+def _meaning(run: Evaluating, figures: Sequence[Figure]) -> list[Figure]:
+    """The semantic figures of columns that were compared by their concepts."""
+    figures = fusing.without_generalization(figures)
+    if not any(isinstance(q.hierarchy, Meaning) for q in run.encoded.quasi):
+        return figures
+    fused = fusing.of(run.plan, run.names, run.encoded.quasi)
+    return fusing.with_meaning(figures, fusing.figures(run.db, fused))
+
+
+def _clusters(run: Evaluating, query: str, ladder: str | None) -> Iterable[Figure]:
+    """Values that were compared by their concepts are clustered by them too."""
+    measure, meanings = MEASURE, None
+    if any(isinstance(q.hierarchy, Meaning) for q in run.encoded.quasi):
+        fused = fusing.of(run.plan, run.names, run.encoded.quasi)
+        measure, meanings = fused.measure, fusing.meanings(run.db, fused)
+    agreement = cluster_agreement(run.db, query, run.quasi, run.vghs, measure, ladder, meanings=meanings)
+    return [Figure(*row) for row in agreement]
 
 
 def _precision(run: Evaluating, outcome: Levels, by_leaves: Sequence[Figure]) -> list[Figure]:
@@ -131,7 +146,7 @@ def _precision(run: Evaluating, outcome: Levels, by_leaves: Sequence[Figure]) ->
     computed = [
         chosen
         for chosen in chosen_levels(run.encoded, outcome)
-        if not isinstance(chosen.quasi.hierarchy, StoredVgh | CsvVgh)
+        if not isinstance(chosen.quasi.hierarchy, StoredVgh | TableVgh)
     ]
     if not computed:
         return list(by_leaves)
@@ -190,9 +205,9 @@ def _risk(run: Evaluating) -> Iterable[Figure]:
     raw = {q.raw: q.name for q in run.encoded.quasi}
     if run.leaves_nulls_out:
         run.db.run("nulls among originals", linked.take_nulls_back(run.names))
-    rows = run.db.rows("risk before", _RISK, (linked.temporary(run.names.raw), list(raw), None, "n"))
+    rows = run.db.rows("risk before", RISK, (linked.temporary(run.names.raw), list(raw), None, "n"))
     release = linked.relation_text(run.fresh)
-    found = [Figure(*row) for row in run.db.rows("risk", _RISK, (release, run.quasi, run.roots, None))]
+    found = [Figure(*row) for row in run.db.rows("risk", RISK, (release, run.quasi, run.roots, None))]
     after = {figure.key: figure for figure in found}
     for name, column, value, _ in rows:
         figure = Figure(name, raw.get(column, column))  # without a value where all records are masked
@@ -201,4 +216,4 @@ def _risk(run: Evaluating) -> Iterable[Figure]:
 
 def _disclosure(run: Evaluating, sensitive: str) -> Sequence[Figure]:
     arguments = (linked.relation_text(run.fresh), run.quasi, sensitive, run.roots)
-    return [Figure(*row) for row in run.db.rows(f"disclosure of {sensitive}", _DISCLOSURE, arguments)]
+    return [Figure(*row) for row in run.db.rows(f"disclosure of {sensitive}", DISCLOSURE, arguments)]

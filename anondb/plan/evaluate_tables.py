@@ -12,7 +12,7 @@ from anondb.db.upgrade import require_current
 from anondb.errors import UsageError
 from anondb.plan import clusters
 from anondb.plan.compared import EvaluationRequest, Tables, look_up
-from anondb.plan.evaluation import FAMILIES, OF_LINK, Evaluation, ordered
+from anondb.plan.evaluation import FAMILIES, LINKED_UTILITY, OF_LINK, Evaluation, ordered
 from anondb.plan.figure import Figure
 from anondb.plan.model import Options
 from anondb.plan.tried import tried
@@ -149,7 +149,7 @@ class _Evaluating:
             return [Figure(*row) for row in rows]
 
         return [
-            *tried(self.db, FAMILIES["utility"][:6], utility),
+            *tried(self.db, LINKED_UTILITY, utility),
             *self._linkage(query, vghs),
             *tried(self.db, FAMILIES["clusters"], agreement),
         ]

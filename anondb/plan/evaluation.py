@@ -10,14 +10,19 @@ from anondb.db.kept_runs import KeptRun
 from anondb.errors import UsageError
 from anondb.plan.figure import Figure, by_column, by_key, notes
 
+# of utility, these need to know whose record is whose
+LINKED_UTILITY = (
+    "gen_iloss", "precision", "non_uniform_entropy", "sem_iloss", "semantic_quality", "semantic_sse",
+)  # fmt: skip
 # Measures as people read them, by family and in order; a threshold or a column may follow the name.
 FAMILIES = {
     "models": (
         "class_size_min", "class_size_mean", "class_size_max", "persons_min", "l_diversity", "t_closeness",
+        "le_diversity",
     ),
     "utility": (
-        "gen_iloss", "precision", "non_uniform_entropy", "sem_iloss", "semantic_quality", "semantic_sse",
-        "discernibility", "average_class_size",
+        "texts", "texts_unmapped", *LINKED_UTILITY, "discernibility", "average_class_size", "information_loss",
+        "dot", "dod_min", "dod_max", "suppressed_share",
     ),
     "clusters": ("rand", "wallace_1", "wallace_2", "nmi", "partition_distance"),
     "linkage": (
@@ -32,7 +37,7 @@ FAMILIES = {
         "attribute_disclosure_above",
     ),
 }  # fmt: skip
-OF_LINK = (*FAMILIES["utility"][:6], *FAMILIES["linkage"])  # they need to know whose record is whose
+OF_LINK = (*LINKED_UTILITY, *FAMILIES["linkage"])
 _PLACES = {
     stem: (place, family)
     for place, (family, stem) in enumerate((f, stem) for f, stems in FAMILIES.items() for stem in stems)
@@ -42,6 +47,8 @@ _OF_EVERY_RUN = (
     "persons_min",
     "l_diversity",
     "t_closeness",
+    "le_diversity",
+    "texts",
 )  # also of one that is not evaluated
 
 

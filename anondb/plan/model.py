@@ -6,10 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from anondb.catalogue import BuiltInfo
 from anondb.errors import UsageError
 from anondb.hierarchy.model import VghTable
 from anondb.policy.model import Policy
-from anondb.sqlgen.shape import Quasi, Relation, Scratch, Sensitive, SourceColumn
+from anondb.sqlgen.shape import ItemRows, Quasi, Relation, Scratch, Sensitive, SourceColumn
 
 EVALUATIONS = ("basic", "full", "none")
 STAGES = ("prepare", "encode", "search", "publish", "verify", "evaluate", "swap")
@@ -29,7 +30,9 @@ class Plan:
     quasi: tuple[Quasi, ...]
     sensitive: tuple[Sensitive, ...] = ()  # those that a privacy model looks at
     unit: SourceColumn | None = None  # names the person, where a person may have several records
-    files: Mapping[str, VghTable] = field(default_factory=dict)  # hierarchies from CSV, by column
+    files: Mapping[str, VghTable] = field(default_factory=dict)  # hierarchies from CSV or built, by column
+    built: Mapping[str, BuiltInfo] = field(default_factory=dict)  # how the latter came about, by column
+    items: ItemRows | None = None  # where the texts of a set are, if not in the source
     whole_rows: bool = False  # rows repeat: the first pass counts them as a whole, and there is no second
 
     @property

@@ -49,11 +49,21 @@ def search(db: Steps, p: Partitioning) -> Classes:
     return Classes(p.names.partitioned, made.iterations, tuple(sorted(made.columns)))
 
 
-def write(db: Steps, p: Partitioning, plan: Plan, has_null: Sequence[bool], fresh: Relation) -> int:
-    """Writes the release under a new name; returns the rows written. Reads the source unless it was counted whole."""
+def write(
+    db: Steps,
+    p: Partitioning,
+    plan: Plan,
+    has_null: Sequence[bool],
+    fresh: Relation,
+    labels: Node | None = None,
+) -> int:
+    """Writes the release under a new name; returns the rows written. Reads the source unless it was counted whole.
+
+    `labels` makes the classes of an algorithm that labels them in its own way.
+    """
     names = p.names
     db.run("statistics of partitions", analyze(names.partitioned))
-    db.run("class labels", classes.classes(p))
+    db.run("class labels", classes.classes(p) if labels is None else labels)
     db.run("statistics of classes", analyze(names.classes))
     db.run("create release", publish.create_release(fresh, plan.columns, p.quasi))
     if plan.whole_rows:

@@ -7,18 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from anondb.db.catalog import target_text
+from anondb.algorithms.registry import ALGORITHMS
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor, Step
-from anondb.errors import UnsatisfiableError
-from anondb.plan import search as searching
-from anondb.plan import stages
-from anondb.plan.evaluate import Evaluating, evaluate
-from anondb.plan.figure import Figure
+from anondb.plan import build_columns
+from anondb.plan.generalize import Generalization
+from anondb.plan.le_diversity import Anatomy
+from anondb.plan.microaggregate import Microaggregation
 from anondb.plan.model import Options, Plan
-from anondb.plan.reporting import account
+from anondb.plan.process import Job, Process
 from anondb.plan.result import Result
-from anondb.plan.verify import Published, measure, verify
 from anondb.sqlgen.shape import Relation
 
 
@@ -46,53 +44,24 @@ class Pipeline:
         self.seconds: dict[str, float] = {}  # of each stage that is over
         self.db = Executor(connection, listener.step)
 
-    def release(self, plan: Plan, fresh: Relation) -> Result:
-        """Writes the release of a plan; what is still to be done with it adds its seconds to the result's."""
-        privacy, names = plan.policy.privacy, plan.scratch(self.run)
+    def release(self, plan: Plan, fresh: Relation, *, swap: bool) -> Result:
+        """Writes the release of a plan, and puts it in its place if it is to be kept."""
+        process = process_of(Job(self.db, plan, self.options, self.run, fresh))
         with self.stage("encode"):
-            encoded = stages.encode(self.db, plan, names, self.options)
+            process.encode()
         with self.stage("search"):
-            searching.refuse_impossible(plan, encoded)
-            found = searching.search(self.db, plan, names, encoded, self.options)
-        models, outcome = found.models, found.outcome
+            process.search()
         with self.stage("publish"):
-            written = stages.write(self.db, plan, names, encoded, models, outcome, fresh)
+            process.publish()
         with self.stage("verify"):
-            published = measure(self.db, plan, names, encoded, models, outcome, fresh)
-            left_out = 0 if privacy.suppress == "mask" else outcome.suppressed
-            verify(privacy, published, written, expected=encoded.eligible - left_out)
-            if published.rows == 0 and not self.options.allow_empty:
-                raise UnsatisfiableError(
-                    "every record would be suppressed",
-                    hint="lower suppression or k; --allow-empty publishes an empty release",
-                )
+            process.measure()
+            process.verify()
         with self.stage("evaluate"):
-            evaluating = Evaluating(self.db, plan, names, encoded, outcome, fresh)
-            figures = self._evaluate(evaluating, published)
-            report = account(evaluating, found, published, evaluated=bool(figures))
-        return Result(
-            run=self.run,
-            algorithm=plan.policy.method.algorithm,
-            source=str(plan.policy.source),
-            target=target_text(plan.target),
-            relation=plan.target,
-            quasi=tuple(q.name for q in encoded.quasi),
-            records=encoded.records,
-            released=published.rows,
-            suppressed=outcome.suppressed + encoded.with_null,
-            classes=published.classes,
-            k=published.smallest if published.persons is None else published.persons,
-            seconds=self.seconds,
-            **found.facts,
-            metrics={
-                "class_size_min": float(published.smallest),
-                "class_size_mean": published.rows / published.classes if published.classes else 0.0,
-                "class_size_max": float(published.largest),
-                **published.reached(privacy),
-            },
-            figures=figures,
-            report=report,
-        )
+            process.evaluate()
+        if swap:
+            with self.stage("swap"):
+                process.swap()
+        return build_columns.noted(plan, process.result(self.seconds))
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -103,7 +72,12 @@ class Pipeline:
         yield
         self.seconds[name] = time.perf_counter() - started
 
-    def _evaluate(self, run: Evaluating, published: Published) -> tuple[Figure, ...]:
-        if self.options.evaluate == "none" or published.rows == 0:
-            return ()
-        return tuple(evaluate(run, published, full=self.options.evaluate == "full"))
+
+def process_of(job: Job) -> Process:
+    """The one for the algorithm of the plan's policy."""
+    algorithm = ALGORITHMS[job.plan.policy.method.algorithm]
+    if algorithm.anatomizes:
+        return Anatomy(job)
+    if algorithm.sets:
+        return Microaggregation(job)
+    return Generalization(job)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from anondb.catalogue import Snapshot, TargetInfo
-from anondb.db.catalog import resolve_source, resolve_target, snapshot
+from anondb.db.catalog import resolve_items, resolve_source, resolve_target, snapshot, with_parts
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
+from anondb.plan.build_columns import with_built
 from anondb.plan.compile import compile_plan
+from anondb.plan.meanings import ontologies
 from anondb.plan.model import Options, Plan
+from anondb.plan.parts import is_in_parts, parts
 from anondb.policy.model import Policy
 from anondb.sqlgen.shape import Relation
 
@@ -32,6 +35,7 @@ def prepare(
     """Names are resolved in the caller's search path, before it is pinned."""
     target = resolve_target(connection, policy.target)
     found = _found(db, connection, policy, options, target)
+    found = with_parts(connection, found, parts(target), in_parts=is_in_parts(policy))
     return compile_plan(policy, found, replace=replace), found
 
 
@@ -45,7 +49,8 @@ def prepare_trial(
 def _found(
     db: Executor, connection: Connection, policy: Policy, options: Options, target: Relation | TargetInfo
 ) -> Snapshot:
-    source = resolve_source(connection, policy.source)
+    source, items = resolve_source(connection, policy.source), resolve_items(connection, policy)
     timeout = str(round(options.lock_timeout * 1000))
     db.run("settings", _SETTINGS, (options.work_mem, timeout))
-    return snapshot(connection, source, target)
+    needed = bool(ontologies(policy))
+    return with_built(db, policy, snapshot(connection, source, target, items, with_ontologies=needed))

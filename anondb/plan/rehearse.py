@@ -8,23 +8,22 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from anondb.algorithms.lattice import Levels
-from anondb.algorithms.outcome import Classes
 from anondb.algorithms.registry import ALGORITHMS
 from anondb.hierarchy.model import Mask
-from anondb.plan import search, stages
-from anondb.plan.evaluate import Evaluating, evaluate
+from anondb.plan import build_columns, search, stages
+from anondb.plan.generalize import Generalization
 from anondb.plan.model import Options, Plan
-from anondb.plan.reporting import looked_up
-from anondb.plan.verify import Published, measure
+from anondb.plan.pipeline import process_of
+from anondb.plan.process import Job
 from anondb.sqlgen.build import Node
-from anondb.sqlgen.models import Models
 from anondb.sqlgen.render import render
-from anondb.sqlgen.shape import Coded, Scratch
+from anondb.sqlgen.shape import Coded
 
 _RECORDS = 10**9  # so many that any suppression above 0 is of some of them
 _MASK_LENGTH = 5
 
 _NOTES = {
+    "values": "the run builds a hierarchy from them and an ontology; its levels are made up here",
     "longest": "the run measures the longest value",
     "frequency set": "the run knows how many values there are; NULL comes after them",
     "node": "the search asks this of every node it looks at, of the frequency set or a roll-up; the first is shown",
@@ -33,6 +32,8 @@ _NOTES = {
     stages.DISTANT: "until there are none",
     "classes": "at the levels that the search has chosen; the lowest are shown",
     "ranks": "the search goes on with all open partitions until no cut is allowable; one round is shown",
+    "insert release_": "ordered by class and then by its own values, not as the source is",
+    "join nearest": "where records are left that a class may take",
     "insert release": "columns that hold NULLs are compared as arrays, in which NULL equals NULL",
 }
 
@@ -65,10 +66,23 @@ class Rehearsal:
                 return (1, 1, 0, 1, 1, 0.0)  # a record is left out, so that what becomes of it is shown
             case "diversity" | "closeness" | "compare":
                 return (0,)
+            case "mixed" | "join":
+                return (0,)
+            case "left":
+                return (1, 1, 1)
+            case "reached":
+                return (_RECORDS, 1, _RECORDS, _RECORDS, 1.0, 0.0, 0.0, 0.0, 0.0)
             case "mask":
                 return (True,)
             case "costs":
                 return (1, 0.0, 0.0)
+            case "tuples":
+                return (1, 1) if rest == "below k" else (0,)
+            case "unknown":
+                return (0,)
+            case "meaning":
+                assert isinstance(statement, Node)
+                return (0.0, 1) * (len(statement.expressions) // 2) + (0.0,)
             case "open":  # the second round finds nothing to cut
                 return (_RECORDS if rest == "1" else 0, 1)
             case "halves":
@@ -89,7 +103,7 @@ class Rehearsal:
     def rows(
         self, name: str, statement: Node | str, parameters: Sequence[object] = ()
     ) -> list[tuple[Any, ...]]:
-        if name.startswith(("utility", "risk", "disclosure", "class sizes", "hierarchy")):
+        if name.startswith(("unknown texts", "utility", "risk", "disclosure", "class sizes", "hierarchy")):
             self.run(name, statement)
             return []
         return [self.one(name, statement, parameters)]
@@ -108,36 +122,34 @@ class Rehearsal:
 def script(plan: Plan) -> str:
     """The SQL of a run, in order, each statement under its stage and name."""
     rehearsal = Rehearsal(plan)
-    names, fresh = plan.scratch(0), plan.fresh(0)
-    rehearsal.stage = "encode"
-    encoded = stages.encode(rehearsal, plan, names, Options(allow_empty=True))
-    rehearsal.stage = "search"
-    models, outcome = _search(rehearsal, plan, names, encoded)
-    rehearsal.stage = "publish"
-    stages.write(rehearsal, plan, names, encoded, models, outcome, fresh)
-    rehearsal.stage = "verify"
-    measure(rehearsal, plan, names, encoded, models, outcome, fresh)
-    rehearsal.stage = "evaluate"
-    published = Published(_RECORDS, 1, _RECORDS, _RECORDS, _RECORDS**2)
-    evaluating = Evaluating(rehearsal, plan, names, encoded, outcome, fresh)
-    evaluate(evaluating, published, full=False)
-    looked_up(evaluating)
-    rehearsal.stage = "swap"
-    stages.swap(rehearsal, plan, fresh, run=0)
+    build_columns.rehearse(rehearsal, plan)
+    process = process_of(Job(rehearsal, plan, Options(allow_empty=True), 0, plan.fresh(0)))
+    if isinstance(process, Generalization):
+        process = _Generalization(process.job)
+    for stage, doing in (
+        ("encode", process.encode),
+        ("search", process.search),
+        ("publish", process.publish),
+        ("verify", process.measure),
+        ("evaluate", process.evaluate),
+        ("swap", process.swap),
+    ):
+        rehearsal.stage = stage
+        doing()
     return "\n".join(_lines(rehearsal.statements))
 
 
-def _search(
-    rehearsal: Rehearsal, plan: Plan, names: Scratch, encoded: stages.Encoded
-) -> tuple[Models, Levels | Classes]:
+class _Generalization(Generalization):
     """A search that partitions needs no more than a round; one of a lattice, no more than a node."""
-    if ALGORITHMS[plan.policy.method.algorithm].partitions:
-        found = search.search(rehearsal, plan, names, encoded, Options())
-        return found.models, found.outcome
-    set_up = search.prepare(rehearsal, plan, names, encoded, Options())
-    lowest = set_up.lattice.grid.lowest
-    set_up.lattice.check(lowest)
-    return set_up.asking.models, Levels(lowest, 0)
+
+    def search(self) -> None:
+        if ALGORITHMS[self.plan.policy.method.algorithm].partitions:
+            self.found = search.search(self.db, self.plan, self.names, self.encoded, Options())
+            return
+        set_up = search.prepare(self.db, self.plan, self.names, self.encoded, Options())
+        lowest = set_up.lattice.grid.lowest
+        set_up.lattice.check(lowest)
+        self.found = search.Found(Levels(lowest, 0), set_up.asking.models, {})
 
 
 def _lines(statements: Iterable[tuple[str, str, str]]) -> Iterator[str]:

@@ -13,7 +13,9 @@ from typing import Any
 
 from anondb.algorithms import grid
 from anondb.algorithms.lattice import Levels
-from anondb.hierarchy.model import CsvVgh, Dates, Hierarchy, Intervals, Mask, StoredVgh
+from anondb.algorithms.outcome import Classes
+from anondb.catalogue import BuiltInfo
+from anondb.hierarchy.model import BuiltVgh, CsvVgh, Dates, Hierarchy, Intervals, Mask, StoredVgh
 from anondb.plan.evaluate import Evaluating
 from anondb.plan.nodes import node_states
 from anondb.plan.search import Found, Search
@@ -32,9 +34,11 @@ Account = dict[str, Any]
 def account(run: Evaluating, found: Found, published: Published, *, evaluated: bool) -> Account:
     """What is kept of a run for its report; without an evaluation, what is known anyway."""
     policy, levels = run.plan.policy, run.outcome.levels if isinstance(run.outcome, Levels) else None
+    fuses = isinstance(run.outcome, Classes) and run.outcome.tuples is not None
     kept: Account = {
         "columns": [
-            _column(c, next((q for q in run.encoded.quasi if q.name == c.name), None), levels)
+            _column(c, next((q for q in run.encoded.quasi if q.name == c.name), None), levels, fuses=fuses)
+            | ({"hierarchy": _built(run.plan.built[c.name])} if c.name in run.plan.built else {})
             for c in policy.columns
         ],
         "models": list(_models(policy.privacy, published)),
@@ -62,10 +66,16 @@ def looked_up(run: Evaluating) -> Account:
     return {"sizes": {"before": binned(before, k), "after": binned(after, k)}, "trees": trees}
 
 
-def _column(column: Column, quasi: Quasi | None, levels: Sequence[int] | None) -> Account:
+def _column(
+    column: Column, quasi: Quasi | None, levels: Sequence[int] | None, *, fuses: bool = False
+) -> Account:
     found: Account = {"name": column.name, "role": str(column.role)}
     if quasi is not None and column.role is Role.QUASI:
         found["hierarchy"] = in_words(column.hierarchy)
+        if column.ontology is not None:
+            found["hierarchy"] = f"no hierarchy: concepts of {column.ontology}"
+        elif fuses and column.hierarchy is None:
+            found["hierarchy"] = "no hierarchy: values of the data"
         found["height"] = quasi.height
         found["level"] = None if levels is None else levels[quasi.number - 1]
     return found
@@ -78,6 +88,8 @@ def in_words(hierarchy: Hierarchy | None) -> str:
             return f"stored: {name}"
         case CsvVgh(path):
             return f"from the file {path.name}"
+        case BuiltVgh(ontology):
+            return f"built: from the values and {ontology}"
         case Intervals(start, widths):
             return f"ranges of {_listed([f'{width:f}' for width in widths])}, counted from {start:f}"
         case Dates(units):
@@ -87,6 +99,11 @@ def in_words(hierarchy: Hierarchy | None) -> str:
         case Mask(side):
             return f"masked from the {side}"
     return "no hierarchy: ranges or sets of values"
+
+
+def _built(built: BuiltInfo) -> str:
+    how = f"built: {', '.join(built.made_by) or 'the base'}, the best of {built.candidates}"
+    return how if built.gsl is None else f"{how}, GSL {built.gsl:.4f}"
 
 
 def _listed(names: Sequence[str]) -> str:

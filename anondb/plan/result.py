@@ -34,6 +34,15 @@ class Result:
     score: float | None = None  # what the objective makes of the chosen node
     iterations: int | None = None  # partitions that were looked at, where records are partitioned
     partitioned: tuple[str, ...] = ()  # the columns that were cut
+    tuples: int | None = None  # different combinations of values by meaning, where records are fused
+    rare: int | None = None  # those of them that had fewer than k records
+    fusions: int | None = None  # those of them that took the values of another
+    changed: int | None = None  # records that took the values of another
+    concepts: int | None = None  # different ones, where records have sets of texts
+    ontology: str | None = None  # that those concepts are of
+    unmapped: int | None = None  # texts of such records that mean no concept, and are not released
+    tables: tuple[str, ...] = ()  # of a release that has several
+    built: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # column → its hierarchy
     metrics: Mapping[str, float] = field(default_factory=dict)  # of the release's classes and models
     figures: tuple[Figure, ...] = ()  # of utility and risk
     report: Mapping[str, Any] = field(default_factory=dict)  # what else a report shows (`plan.reporting`)
@@ -53,6 +62,7 @@ class Result:
             "classes": self.classes,
             "k": self.k,
             **self._search(),
+            **({"built": dict(self.built)} if self.built else {}),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "metrics": self.all_metrics(),
             "notes": notes(self.figures),
@@ -72,8 +82,15 @@ class Result:
 
     def _search(self) -> dict[str, Any]:
         """How the search went, in the terms of its kind."""
+        if self.tables:
+            return {"tables": list(self.tables)}
         if self.iterations is not None:
             return {"iterations": self.iterations, "partitioned": list(self.partitioned)}
+        if self.concepts is not None:
+            return {"concepts": self.concepts, "unmapped": self.unmapped}
+        if self.fusions is not None:
+            told = {"tuples": self.tuples, "rare": self.rare, "fusions": self.fusions}
+            return told | {"changed": self.changed}
         found = {"checks": self.checks, "rollups": self.rollups, "lattice": self.lattice}
         if self.objective is None:
             return found

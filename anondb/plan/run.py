@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from anondb.algorithms.registry import load_ahead
+from anondb.algorithms.registry import ALGORITHMS, load_ahead
 from anondb.db.catalog import resolve_target, target_text
 from anondb.db.connection import Connection, Door, one_snapshot
 from anondb.db.execute import Step
@@ -12,12 +12,12 @@ from anondb.db.history import History
 from anondb.db.locks import hold_run, target_held
 from anondb.db.upgrade import require_current
 from anondb.errors import AnondbError, UsageError
-from anondb.plan import stages
 from anondb.plan.model import Options, Plan
 from anondb.plan.pipeline import Listener, Pipeline, Silence
 from anondb.plan.prepare import prepare
 from anondb.plan.result import Result
 from anondb.policy.model import Policy
+from anondb.sqlgen.sets import SET_TYPE
 
 _OBSTACLES = "select o.kind, o.name from anondb.release_obstacles($1::oid::regclass, $2, $3) as o"
 
@@ -66,11 +66,7 @@ def _published(connection: Connection, policy: Policy, pipeline: Pipeline) -> Re
     with one_snapshot(connection, "committing the release"):
         with pipeline.stage("prepare"):
             plan = _prepared(connection, policy, pipeline)
-        fresh = plan.fresh(pipeline.run)
-        result = pipeline.release(plan, fresh)
-        with pipeline.stage("swap"):
-            stages.swap(pipeline.db, plan, fresh, pipeline.run)
-    return result
+        return pipeline.release(plan, plan.fresh(pipeline.run), swap=True)
 
 
 def _prepared(connection: Connection, policy: Policy, pipeline: Pipeline) -> Plan:
@@ -79,7 +75,8 @@ def _prepared(connection: Connection, policy: Policy, pipeline: Pipeline) -> Pla
     if found.target.oid is not None:
         generalized = {q.name for q in plan.quasi}
         columns = [c.name for c in plan.columns]
-        types = ["text" if c.name in generalized else c.type for c in plan.columns]
+        as_released = SET_TYPE if ALGORITHMS[policy.method.algorithm].sets else "text"
+        types = [as_released if c.name in generalized else c.type for c in plan.columns]
         in_the_way = db.rows("obstacles", _OBSTACLES, (found.target.oid, columns, types))
         if in_the_way:
             raise UsageError(

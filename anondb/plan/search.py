@@ -14,7 +14,7 @@ from anondb.algorithms.objective import Objective
 from anondb.algorithms.outcome import Classes
 from anondb.algorithms.registry import ALGORITHMS
 from anondb.errors import UnsatisfiableError, UsageError
-from anondb.plan import partitioning
+from anondb.plan import fusing, partitioning
 from anondb.plan.asking import Asking
 from anondb.plan.model import Options, Plan
 from anondb.plan.stages import Encoded
@@ -58,6 +58,11 @@ def search(db: Steps, plan: Plan, names: Scratch, encoded: Encoded, options: Opt
             f"{algorithm.name} has no levels", hint="leave --levels out, or change the algorithm"
         )
     judged = judged_models(plan, encoded)
+    if algorithm.fuses:
+        values = [labels[0] for labels in encoded.nodes]
+        outcome = fusing.search(db, fusing.of(plan, names, encoded.quasi), values)
+        facts = {"tuples": outcome.tuples, "rare": outcome.rare, "fusions": outcome.iterations}
+        return Found(outcome, judged, facts | {"changed": outcome.changed})
     _reference(db, names, encoded, judged)
     outcome = partitioning.search(db, partitioning.of(plan, names, judged, encoded.null_code))
     cut = tuple(q.name for q in encoded.quasi if q.number in outcome.columns)

@@ -7,14 +7,15 @@ from typing import TypeVar
 
 from anondb.algorithms.lattice import Levels
 from anondb.algorithms.outcome import Classes
+from anondb.algorithms.registry import ALGORITHMS
 from anondb.errors import UsageError
 from anondb.hierarchy.csvfile import split_sense
-from anondb.hierarchy.model import CsvVgh, Mask, StoredVgh, Values
-from anondb.plan import partitioning
+from anondb.hierarchy.model import Mask, StoredVgh, TableVgh, Values
+from anondb.plan import fusing, partitioning
 from anondb.plan.model import Options, Plan
 from anondb.plan.steps import Steps
 from anondb.sqlgen import encode as encoding
-from anondb.sqlgen import frequency, node, publish
+from anondb.sqlgen import frequency, fusion, node, publish
 from anondb.sqlgen.frequency import Counted
 from anondb.sqlgen.models import Models
 from anondb.sqlgen.publish import Chosen
@@ -70,15 +71,15 @@ def encode(db: Steps, plan: Plan, names: Scratch, options: Options) -> Encoded:
         db.run("leave out nulls", encoding.leave_out_nulls(names, plan.quasi))
     else:
         with_null = 0
-    quasi = tuple(_prepare(db, plan, names, q) for q in plan.quasi)
-    sensitive = tuple(_prepare(db, plan, names, s) for s in plan.sensitive)
+    quasi = tuple(prepare_hierarchy(db, plan, names, q) for q in plan.quasi)
+    sensitive = tuple(prepare_hierarchy(db, plan, names, s) for s in plan.sensitive)
     counted = Counted(quasi, sensitive, plan.unit is not None, frequency.counts_type(records))
     if len(quasi) + sum(q.height for q in quasi) > frequency.MOST_COLUMNS:
         raise UsageError(
             "the hierarchies have too many levels in all",
             hint='masks of long texts have a level for each character: use { mask = "all" } or a hierarchy',
         )
-    found = [_dictionary(db, names, coded, options) for coded in (*quasi, *sensitive)]
+    found = [dictionary(db, names, coded, options) for coded in (*quasi, *sensitive)]
     (nodes, has_null), judged = zip(*found[: len(quasi)], strict=True), found[len(quasi) :]
     values = tuple(labels[0] - null for labels, null in judged)
     if plan.unit is not None:
@@ -102,9 +103,10 @@ def write(
 ) -> int:
     """Writes the release under a new name; returns the rows written. Reads the source unless it was counted whole."""
     if isinstance(outcome, Classes):
-        return partitioning.write(
-            db, partitioning.of(plan, names, models, encoded.null_code), plan, encoded.has_null, fresh
-        )
+        fuses = ALGORITHMS[plan.policy.method.algorithm].fuses
+        labels = fusion.classes(fusing.of(plan, names, encoded.quasi)) if fuses else None
+        partitions = partitioning.of(plan, names, models, encoded.null_code)
+        return partitioning.write(db, partitions, plan, encoded.has_null, fresh, labels)
     chosen = chosen_levels(encoded, outcome)
     mask = plan.policy.privacy.suppress == "mask"
     db.run("classes", publish.classes(names, chosen, models, mask=mask))
@@ -147,11 +149,11 @@ def swap(db: Steps, plan: Plan, fresh: Relation, run: int) -> None:
     db.run("own", publish.own(target, run))
 
 
-def _prepare(db: Steps, plan: Plan, names: Scratch, coded: AnyCoded) -> AnyCoded:
+def prepare_hierarchy(db: Steps, plan: Plan, names: Scratch, coded: AnyCoded) -> AnyCoded:
     """What a hierarchy needs before the dictionary: its leaves in a table, or the length of its masks."""
     if isinstance(coded.hierarchy, StoredVgh):
         db.run(f"leaves {coded.code}", encoding.stored_leaves(names, coded))
-    elif isinstance(coded.hierarchy, CsvVgh):
+    elif isinstance(coded.hierarchy, TableVgh):
         db.run(f"leaves {coded.code}", encoding.file_leaves(names, coded))
         rows = plan.files[coded.name].rows
         labels = ((position, *(split_sense(label)[0] for label in row)) for position, row in enumerate(rows))
@@ -167,7 +169,7 @@ def _prepare(db: Steps, plan: Plan, names: Scratch, coded: AnyCoded) -> AnyCoded
     return coded
 
 
-def _dictionary(db: Steps, names: Scratch, coded: Coded, options: Options) -> tuple[tuple[int, ...], bool]:
+def dictionary(db: Steps, names: Scratch, coded: Coded, options: Options) -> tuple[tuple[int, ...], bool]:
     """Makes a column's dictionary; returns how many labels occur at each level, and whether NULL does."""
     db.run(f"dictionary {coded.code}", encoding.dictionary(names, coded))
     db.run(f"dictionary statistics {coded.code}", encoding.analyze(names.dictionary(coded)))

@@ -31,6 +31,12 @@ class Setting:
     algorithm: str
     k: int
     columns: tuple[str, ...]  # the quasi-identifiers
+    variant: str | None = None  # of the algorithm; None: as the policy has it
+
+    @property
+    def name(self) -> str:
+        """Who is compared: an algorithm, or a variant of it."""
+        return self.algorithm if self.variant is None else f"{self.algorithm} {self.variant}"
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,10 @@ class Trial:
             return ""
         if self.result.levels:
             return ", ".join(f"{name} {level}" for name, level in self.result.levels.items())
+        if self.result.concepts is not None:
+            return f"sets of {self.result.concepts:,} concepts"
+        if self.result.fusions is not None:
+            return f"fused {self.result.fusions:,} of {self.result.tuples:,}"
         return f"cut by {', '.join(self.result.partitioned)}" if self.result.partitioned else "one class"
 
     @property
@@ -83,6 +93,10 @@ class Trial:
             "lattice": result.lattice,
             "iterations": result.iterations,
             "partitioned": None if levelled else len(result.partitioned),
+            "tuples": result.tuples,
+            "rare": result.rare,
+            "fusions": result.fusions,
+            "changed": result.changed,
             **result.all_metrics(),
         }
 
@@ -90,6 +104,7 @@ class Trial:
         setting, result = self.setting, self.result
         return {
             "algorithm": setting.algorithm,
+            "variant": setting.variant,
             "k": setting.k,
             "quasi": list(setting.columns),
             "selected": self.selected or None,
@@ -112,7 +127,7 @@ def attempt(
             pipeline = Pipeline(connection, options, 0, listener)
             with pipeline.stage("prepare"):
                 plan = prepare_trial(pipeline.db, connection, policy, options, TEMPORARY)
-            result = pipeline.release(plan, TEMPORARY)
+            result = pipeline.release(plan, TEMPORARY, swap=False)
             [scratch] = pipeline.db.one("scratch", _SCRATCH_BYTES)
     except DatabaseError:
         raise

@@ -33,6 +33,15 @@ class Published:
     persons: int | None = None  # the fewest in a class, where persons are counted
     strange: int = 0  # classes that are not those which the persons were counted in
 
+    def class_sizes(self) -> dict[str, float]:
+        """By name, as all runs keep them."""
+        mean = self.rows / self.classes if self.classes else 0.0
+        return {
+            "class_size_min": float(self.smallest),
+            "class_size_mean": mean,
+            "class_size_max": float(self.largest),
+        }
+
     def reached(self, privacy: Privacy) -> Mapping[str, float]:
         """The figures of the policy's models by name."""
         found = {} if self.persons is None else {"persons_min": float(self.persons)}

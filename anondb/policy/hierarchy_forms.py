@@ -1,4 +1,4 @@
-"""The forms in which a policy writes a hierarchy: a stored one, a file, ranges, dates, a mask."""
+"""The forms in which a policy writes a hierarchy: a stored one, a file, one that is built, ranges, dates, a mask."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from anondb.errors import UsageError
 from anondb.hierarchy.model import (
     DATE_UNITS,
     MASK_SIDES,
+    BuiltVgh,
     CsvVgh,
     Dates,
     Hierarchy,
@@ -87,6 +88,12 @@ def _read_units(spot: Spot, value: object) -> tuple[str, ...]:
     return units
 
 
+def _read_build(spot: Spot, value: object) -> bool:
+    if value is not True:
+        raise UsageError(f"{spot.key} must be true, not {shown(value)}", hint="write build = true")
+    return True
+
+
 @dataclass(frozen=True)
 class _Form:
     example: str
@@ -96,6 +103,11 @@ class _Form:
 
 _FORMS = (
     _Form('{ csv = "job.csv" }', {"csv": Key(_read_csv)}, lambda said: CsvVgh(said["csv"])),
+    _Form(
+        "{ build = true }",
+        {"build": Key(_read_build, "add build = true"), "ontology": Key(read_text)},
+        lambda said: BuiltVgh(said.get("ontology", "wordnet")),
+    ),
     _Form(
         "{ start = 17, widths = [5, 10, 20] }",
         {

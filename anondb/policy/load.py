@@ -31,10 +31,13 @@ from anondb.policy.check import (
     written,
 )
 from anondb.policy.hierarchy_forms import read_hierarchy
+from anondb.policy.le_diversity import read_le_diversity
+from anondb.policy.meanings import MEASURES, check_method, read_seed
 from anondb.policy.model import Column, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
 from anondb.policy.privacy_models import read_l_diversity, read_t_closeness, with_models
 from anondb.policy.rules import check_together
+from anondb.policy.set_columns import check_set_method, read_distance, read_items, read_terms
 
 WEIGHTED = ("loss", "semantic", "height")
 """Objectives that are sums over the columns, so that a column can count more than another."""
@@ -85,6 +88,7 @@ def _read_privacy(spot: Spot, value: object) -> Table:
         return said
     # t = 1 demands nothing, and a model that could not be understood may demand something
     unclear = spot.at("l_diversity").faulty or spot.at("t_closeness").faulty
+    unclear |= "le_diversity" in value if isinstance(value, dict) else False
     if not (unclear or "l_diversity" in said or any(m["t"] < 1 for _, m in said.get("t_closeness", ()))):
         hint = "add k = 5: each released record then looks like at least four others"
         spot.at("k").report("k is missing", hint)
@@ -112,7 +116,10 @@ def _read_method(spot: Spot, value: object) -> Table:
     elif algorithm:
         for key in said.keys() & {"objective", "weights"}:
             _refuse_objective(spot.at(key), algorithm)
-    if algorithm and not algorithm.partitions and "strict" in said:
+    if algorithm:
+        check_method(spot, said, algorithm)
+        check_set_method(spot, said, algorithm)
+    if algorithm and "strict" in said and not algorithm.cuts:
         spot.at("strict").report(f"{algorithm.name} does not partition the records", "leave the key out")
     return said
 
@@ -176,6 +183,9 @@ COLUMN: Mapping[str, Key] = {
     "hierarchy": Key(read_hierarchy),
     "min_level": Key(read_level),
     "max_level": Key(read_level),
+    "ontology": Key(read_text),
+    "set": Key(read_flag),
+    "items": Key(read_items),
 }
 PRIVACY: Mapping[str, Key] = {
     "k": Key(read_count),
@@ -185,6 +195,7 @@ PRIVACY: Mapping[str, Key] = {
     "unit": Key(read_text),
     "l_diversity": Key(read_l_diversity),
     "t_closeness": Key(read_t_closeness),
+    "le_diversity": Key(read_le_diversity),
 }
 METHOD: Mapping[str, Key] = {
     "algorithm": Key(choice(ALGORITHMS), 'add algorithm = "datafly"'),
@@ -192,6 +203,11 @@ METHOD: Mapping[str, Key] = {
     "objective": Key(read_text),
     "weights": Key(_read_weights),
     "strict": Key(read_flag),
+    "variant": Key(read_text),
+    "measure": Key(choice(MEASURES)),
+    "seed": Key(read_seed),
+    "distance": Key(read_distance),
+    "terms": Key(read_terms),
 }
 TOP: Mapping[str, Key] = {
     "source": Key(read_name, 'add source = "schema.table" above the first [table]: what to anonymize'),

@@ -34,12 +34,28 @@ class Name:
 
 
 @dataclass(frozen=True)
+class Items:
+    """The texts of a record as rows of another table, which name the record by a column that both have."""
+
+    table: Name
+    key: str
+    item: str
+
+
+@dataclass(frozen=True)
 class Column:
     name: str
     role: Role
     hierarchy: Hierarchy | None = None
     min_level: int = 0
     max_level: int | None = None  # None: up to the root
+    set: bool = False  # an array of texts
+    items: Items | None = None  # its texts are rows of another table
+    ontology: str | None = None  # by which its values are compared, instead of a hierarchy
+
+    @property
+    def is_set(self) -> bool:
+        return self.set or self.items is not None
 
 
 @dataclass(frozen=True)
@@ -62,6 +78,15 @@ class TCloseness:
 
 
 @dataclass(frozen=True)
+class LeDiversity:
+    """(l, e)-diversity (Wang et al.): l well-represented values, every two of them more than e apart."""
+
+    column: str
+    l: int  # noqa: E741
+    e: float
+
+
+@dataclass(frozen=True)
 class Privacy:
     k: int = 1  # which demands nothing: a policy may leave k out where another model protects
     suppression: float = 0.0
@@ -70,6 +95,7 @@ class Privacy:
     unit: str | None = None  # the column that names the person; k then counts persons
     l_diversity: tuple[LDiversity, ...] = ()
     t_closeness: tuple[TCloseness, ...] = ()
+    le_diversity: LeDiversity | None = None
 
     def may_suppress(self, records: int) -> int:
         """How many of so many records may be left out; exact, where 0.29 * 100 would be 28.999…"""
@@ -82,6 +108,11 @@ class Method:
     heuristic: str | None = None
     objective: str | None = None
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
+    variant: str | None = None
+    measure: str | None = None  # of the similarity of concepts
+    seed: int = 0  # of what is drawn at random
+    distance: str | None = None  # of two sets
+    terms: str | None = None  # that a record of a set may be released with
     strict: bool = True  # mondrian: records of one value are never parted
 
     def weight(self, column: str) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from anondb.errors import UsageError
+from anondb.policy import le_diversity
 from anondb.policy.check import Key, Spot, Table, choice, read_number, read_table, read_text, shown
 from anondb.policy.model import LDiversity, TCloseness
 from anondb.policy.names import quoted
@@ -38,10 +39,18 @@ def read_t_closeness(spot: Spot, value: object) -> Models:
 def with_models(privacy: Table) -> Table:
     """The same table, with the models that it speaks of."""
     diversity, closeness = privacy.get("l_diversity", ()), privacy.get("t_closeness", ())
-    return privacy | {
-        "l_diversity": tuple(LDiversity(**said | {"l": float(said["l"])}) for _, said in diversity),
-        "t_closeness": tuple(TCloseness(**said) for _, said in closeness),
-    }
+    similar = le_diversity.made(privacy.get("le_diversity", ()))
+    # whoever publishes sensitive values apart from their records leaves out what fits nowhere
+    usual = {} if similar is None else {"suppression": 1.0}
+    return (
+        usual
+        | privacy
+        | {
+            "l_diversity": tuple(LDiversity(**said | {"l": float(said["l"])}) for _, said in diversity),
+            "t_closeness": tuple(TCloseness(**said) for _, said in closeness),
+            "le_diversity": similar,
+        }
+    )
 
 
 def _read_models(

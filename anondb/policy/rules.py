@@ -7,9 +7,12 @@ from collections.abc import Collection, Mapping
 from anondb.algorithms.registry import ALGORITHMS, Algorithm
 from anondb.errors import did_you_mean
 from anondb.policy.check import Spot, Table
+from anondb.policy.le_diversity import check_le_diversity
+from anondb.policy.meanings import check_columns, check_models
 from anondb.policy.model import Role
 from anondb.policy.names import quoted
 from anondb.policy.privacy_models import Models
+from anondb.policy.set_columns import check_sets
 
 Roles = Mapping[str, Role | None]
 """The columns of a policy in its order; None where the role could not be understood."""
@@ -28,15 +31,20 @@ def check_together(spot: Spot, said: Table, document: Table) -> None:
     method, privacy = said.get("method", {}), said.get("privacy", {})
     algorithm = ALGORITHMS.get(method.get("algorithm", ""))
     _check_quasi(spot, roles, with_hierarchy, algorithm)
+    check_columns(spot, said["columns"], algorithm)
+    check_models(spot, privacy, algorithm)
+    check_sets(spot, said["columns"], privacy, algorithm)
     if algorithm and not algorithm.needs_hierarchies:
         _refuse_levels(spot, said["columns"], algorithm)
     _check_weights(spot.at("method", "weights"), method.get("weights", {}), roles)
     _check_unit(spot.at("privacy", "unit"), privacy, roles)
     closeness: Models = privacy.get("t_closeness", ())
-    for here, model in (*privacy.get("l_diversity", ()), *closeness):
+    similar: Models = privacy.get("le_diversity", ())
+    for here, model in (*privacy.get("l_diversity", ()), *closeness, *similar):
         _check_protected(here.at("column"), model.get("column"), roles)
     _check_distances(spot, closeness, roles, with_hierarchy)
-    _check_generalized(spot, closeness, roles, with_hierarchy)
+    check_le_diversity(spot, said, roles, with_hierarchy, algorithm)
+    _check_generalized(spot, (*closeness, *similar), roles, with_hierarchy)
 
 
 def _check_quasi(
@@ -126,9 +134,9 @@ def _check_distances(spot: Spot, closeness: Models, roles: Roles, with_hierarchy
             )
 
 
-def _check_generalized(spot: Spot, closeness: Models, roles: Roles, with_hierarchy: Collection[str]) -> None:
+def _check_generalized(spot: Spot, measuring: Models, roles: Roles, with_hierarchy: Collection[str]) -> None:
     """A hierarchy that nobody reads is a mistake."""
-    measured = {model.get("column") for _, model in closeness if model.get("distance") != "equal"}
+    measured = {model.get("column") for _, model in measuring if model.get("distance") != "equal"}
     # whoever misspelt a model may have meant this column
     unclear = spot.at("privacy").faulty
     for name in with_hierarchy:

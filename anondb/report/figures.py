@@ -14,7 +14,9 @@ from anondb.report.words import NONE, counted, figure, listed, percent
 
 _BINS = 10
 _DRAWN = 3  # measures of one column
-_COMPARED = ("gen_iloss", "sem_iloss", "prosecutor_mean", "record_linkage_coverage", "classes", "seconds")
+_COMPARED = (
+    "gen_iloss", "sem_iloss", "semantic_sse", "prosecutor_mean", "record_linkage_coverage", "classes", "seconds",
+)  # fmt: skip
 
 
 class Table(NamedTuple):

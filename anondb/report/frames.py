@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
-from anondb.sqlgen import publish
+from anondb.sqlgen import publish, sets
 from anondb.sqlgen.render import render
 from anondb.sqlgen.shape import Relation
 
@@ -22,6 +22,13 @@ def rows(connection: Connection, release: Relation, limit: int | None = None) ->
 
 def class_sizes(connection: Connection, release: Relation, quasi: list[str]) -> pandas.Series[int]:
     return _frame(connection, render(publish.class_sizes(release, quasi)))["n"]
+
+
+def set_class_sizes(
+    connection: Connection, release: Relation, column: str, ontology: str
+) -> pandas.Series[int]:
+    """Of sets that have the same concepts, whatever their terms."""
+    return _frame(connection, render(sets.class_sizes(release, column, ontology)))["n"]
 
 
 def of_records(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:

@@ -11,6 +11,7 @@ from anondb.report.words import counted, figure, listed, number, percent
 _GOALS = {
     "gen_iloss": "To keep detail",
     "sem_iloss": "To keep meaning",
+    "semantic_sse": "To keep meaning",
     "classes": "For many small groups",
     "prosecutor_mean": "For a low risk",
     "seconds": "For speed",

@@ -25,12 +25,10 @@ def write(data: ReportData, path: Path | str) -> None:
 
 def render(data: ReportData) -> str:
     """The report as the text of an HTML file."""
-    environment = _environment()
-    style, *_ = environment.loader.get_source(environment, "report.css") if environment.loader else ("",)
     quasi = [measure for measure in data.measures if measure.column]
-    return environment.get_template("report.html").render(
+    return page(
+        "report.html",
         data=data,
-        style=style,
         summary=words.summary(data),
         tiles=list(_tiles(data)),
         demands=[(*words.demand(model), words.model_in_words(model)) for model in data.models],
@@ -49,6 +47,13 @@ def render(data: ReportData) -> str:
         comparison_table=None if data.comparison is None else figures.comparison_table(data.comparison),
         glossary=_glossary(data.measures),
     )
+
+
+def page(template: str, **parts: object) -> str:
+    """A page of these parts, with the style that all pages share."""
+    environment = _environment()
+    style, *_ = environment.loader.get_source(environment, "report.css") if environment.loader else ("",)
+    return environment.get_template(template).render(style=style, **parts)
 
 
 class Told(NamedTuple):
@@ -82,13 +87,20 @@ def _tiles(data: ReportData) -> Iterator[Tile]:
     if run is None:
         return
     persons = any(model.variant == "persons" for model in data.models)
-    yield Tile(f"{run.k:,}", f"{'persons' if persons else 'records'} in the smallest class")
+    apart = next((model for model in data.models if model.kind == "le_diversity"), None)
+    if apart is None:
+        yield Tile(f"{run.k:,}", f"{'persons' if persons else 'records'} in the smallest class")
+    else:
+        yield Tile(words.number(apart.reached), f"is the l of {apart.column}; there is no k")
     yield Tile(f"{run.released:,}", f"of {run.records:,} records released")
     yield Tile(f"{run.classes:,}", "classes")
     yield Tile(
         words.percent(run.suppressed / run.records if run.records else 0.0), "of the records suppressed"
     )
     chosen = {"gen_iloss": "of the detail given up", "prosecutor_max": "highest risk of a record"}
+    if run.fused is not None:
+        yield Tile(f"{run.fused.changed:,}", "records changed")
+        chosen = {"semantic_quality": "of the meaning left"} | chosen
     for name, label in chosen.items():
         for measure in data.measures:
             if measure.name == name and measure.column is None and measure.after is not None:

@@ -36,6 +36,11 @@ DEFINITIONS = {
         "Semantic squared error", _U, "lower", "number",
         "The sum over the records of the squared mean semantic distance between original and release.",
     ),
+    "texts": Definition("Texts", "", "", "count", "Of the source's records, each once in a record."),
+    "texts_unmapped": Definition(
+        "Texts dropped", _U, "lower", "count",
+        "Texts that mean no concept of the ontology, counted in each record that has them. They are never released.",
+    ),
     "semantic_quality": Definition(
         "Semantic quality", _U, "higher", "share",
         "The mean semantic similarity of original and released values. 100% means that no meaning is lost.",
@@ -48,6 +53,24 @@ DEFINITIONS = {
     "average_class_size": Definition(
         "Average class size", _U, "lower", "number",
         "C_AVG: how many times larger than k the classes are on average. 1 is the best there is.",
+    ),
+    "information_loss": Definition(
+        "Information loss", _U, "lower", "share",
+        "How unsure a reader is of a record's sensitive value: the mean of (its share of the class - 1)², and 100% "
+        "for each record that was left out.",
+    ),
+    "dot": Definition(
+        "Diversity of classes", _U, "higher", "number",
+        "DOT: the mean over the classes of the summed distances of their sensitive values in the hierarchy, by "
+        "the size of the class.",
+    ),
+    "dod_min": Definition(
+        "Least diverse class", _U, "higher", "number",
+        "DOD: the summed distances of a class's sensitive values, by its size, where they are least.",
+    ),
+    "dod_max": Definition("Most diverse class", _U, "higher", "number", "DOD where it is greatest."),
+    "suppressed_share": Definition(
+        "Suppressed share", _U, "lower", "share", "The share of the records that were left out."
     ),
     "precision": Definition(
         "Precision", _U, "higher", "share",
@@ -175,6 +198,10 @@ DEFINITIONS = {
     "generalizations": Definition(
         "Generalizations", "", "lower", "count", "By how many levels the columns were raised, all together."
     ),
+    "tuples": Definition("Combinations", "", "", "count", "Different combinations of values, by their meaning."),
+    "rare": Definition("Rare combinations", "", "", "count", "Those that fewer than k records had."),
+    "fusions": Definition("Fusions", "", "lower", "count", "Combinations that took the values of another."),
+    "changed": Definition("Changed records", "", "lower", "count", "Those that took the values of another."),
     "partitioned": Definition("Columns cut", "", "", "count", "Quasi-identifiers by which records were split."),
 }  # fmt: skip
 

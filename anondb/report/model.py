@@ -14,6 +14,16 @@ from anondb.hierarchy.tree import Node
 
 
 @dataclass(frozen=True)
+class FusedFigures:
+    """How many combinations of values took those of another one, and whose."""
+
+    tuples: int  # different combinations
+    rare: int  # those that fewer than k records had
+    fusions: int  # those that took the values of another
+    changed: int  # records of these
+
+
+@dataclass(frozen=True)
 class RunFigures:
     """What a run did."""
 
@@ -28,6 +38,7 @@ class RunFigures:
     k: int  # reached: the records of the smallest class
     seconds: Mapping[str, float] = field(default_factory=dict)  # per stage
     finished: str = ""  # when, as people write it
+    fused: FusedFigures | None = None  # where rare records took the values of others
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
-from anondb.report.model import PrivacyModel, ReportData, RunFigures
+from anondb.report.model import FusedFigures, PrivacyModel, ReportData, RunFigures
 
 NONE = "–"  # where there is no figure
 
@@ -69,7 +69,9 @@ def summary(data: ReportData) -> list[str]:
 
 def _privacy(data: ReportData, run: RunFigures) -> Iterator[str]:
     others = run.k - 1
-    if others > 0:
+    if any(model.kind == "le_diversity" for model in data.models):
+        yield "Quasi-identifiers are released exactly as they are, which gives no k: who is in the data can be seen."
+    elif others > 0:
         yield f"Every released record looks like at least {counted(others, 'other')}."
     else:
         yield "Some released records look like no other."
@@ -105,6 +107,35 @@ def _price(data: ReportData, run: RunFigures) -> Iterator[str]:
         worst = max(by_column, key=lambda m: m.after or 0.0, default=None)
         most = f", most of it in {worst.column}" if worst is not None and worst.after else ""
         yield f"{percent(loss.after)} of the detail in the quasi-identifiers was given up for that{most}."
+    if run.fused is not None:
+        yield from _fused(data, run, run.fused)
+    yield from _synthetic(data)
+
+
+def _fused(data: ReportData, run: RunFigures, fused: FusedFigures) -> Iterator[str]:
+    if not fused.fusions:
+        yield "No combination of values was too rare, and none was changed."
+        return
+    share = percent(fused.changed / run.records)
+    yield (
+        f"Of {counted(fused.tuples, 'different combination')} of values {fused.rare:,} had too few records. "
+        f"{fused.fusions:,} took the values of a similar one, which changed {counted(fused.changed, 'record')} "
+        f"({share}): what is released of these is not true of their persons."
+    )
+    kept = next((m for m in data.measures if m.name == "semantic_quality" and m.column is None), None)
+    if kept is not None and kept.after is not None:
+        yield f"{percent(kept.after)} of the meaning of the quasi-identifiers is left."
+
+
+def _synthetic(data: ReportData) -> Iterator[str]:
+    """Of sets of texts, which are the only ones that texts are dropped from."""
+    for dropped in (m.after for m in data.measures if m.name == "texts_unmapped"):
+        yield (
+            "Released sets are synthetic: each has the concepts of its class's most central record, and what it says "
+            "is not true of its person."
+        )
+        if dropped:
+            yield f"{counted(round(dropped), 'text')} without a concept of the ontology left no trace in them."
 
 
 def _is(count: float | None) -> str:
@@ -133,6 +164,11 @@ def model_in_words(model: PrivacyModel) -> str:
             return f"Every group of such records has {reached} or more values of {column}, none of them too frequent."
         case "l_diversity":
             return f"Every group of such records has values of {column} as varied as {reached} equally frequent ones."
+        case "le_diversity":
+            known = f"Sensitive values are known by class alone: none of {column} has more than 1/{reached} of a class"
+            if model.variant in (None, "e = 0"):
+                return f"{known}."
+            return f"{known}, and no two values of it are as near in its hierarchy as {model.variant}."
         case "t_closeness":
             return f"The values of {column} in a group differ from those of the whole release by at most {reached}."
     return ""
@@ -144,6 +180,7 @@ def demand(model: PrivacyModel) -> tuple[str, str, str]:
         "k_anonymity": ("k-anonymity", "k = "),
         "l_diversity": ("l-diversity", "l = "),
         "t_closeness": ("t-closeness", "t ≤ "),
+        "le_diversity": ("(l, e)-diversity", "l = "),
     }
     name, sign = names.get(model.kind, (model.kind.replace("_", " "), ""))
     details = [part for part in (model.variant, model.column) if part]

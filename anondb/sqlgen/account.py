@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from anondb.hierarchy.model import CsvVgh, StoredVgh
+from anondb.hierarchy.model import StoredVgh, TableVgh
 from anondb.sqlgen.build import cast, col, named, number, query, scratch, subquery
 from anondb.sqlgen.shape import Quasi, Scratch
 
@@ -23,7 +23,7 @@ def released_sizes(names: Scratch, quasi: Sequence[Quasi]) -> exp.Select:
 
 def has_leaves(quasi: Quasi) -> bool:
     """Its hierarchy is a list of leaves, which the run has put down."""
-    return isinstance(quasi.hierarchy, StoredVgh | CsvVgh)
+    return isinstance(quasi.hierarchy, StoredVgh | TableVgh)
 
 
 def hierarchy(names: Scratch, quasi: Quasi) -> exp.Select:

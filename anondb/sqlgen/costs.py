@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh
+from anondb.hierarchy.model import Dates, Intervals, Mask, StoredVgh, TableVgh
 from anondb.sqlgen.build import call, cast, col, create_scratch, left_join, number, scratch, string
 from anondb.sqlgen.encode import as_text
 from anondb.sqlgen.shape import Quasi, Scratch
@@ -99,7 +99,7 @@ def _cost(names: Scratch, quasi: Quasi, level: int) -> tuple[exp.Expr, exp.Selec
     if level == quasi.height:
         return number(1), None
     match quasi.hierarchy:
-        case StoredVgh() | CsvVgh():
+        case StoredVgh() | TableVgh():
             return _share_of(names.leaves(quasi), "h", level, None)
         case Mask():
             known = exp.GT(this=col("leaf", "h"), expression=number(0))

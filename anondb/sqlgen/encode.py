@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh, Values
+from anondb.hierarchy.model import Dates, Intervals, Mask, StoredVgh, TableVgh, Values
 from anondb.sqlgen.build import (
     call,
     cast,
@@ -253,7 +253,7 @@ def _labelled(names: Scratch, coded: Coded) -> exp.Select:
     }
     query = exp.select(*[exp.alias_(value, name, quoted=True) for name, value in columns.items()])
     query = query.from_(_values(names, coded).subquery("v"))
-    if isinstance(coded.hierarchy, StoredVgh | CsvVgh):
+    if isinstance(coded.hierarchy, StoredVgh | TableVgh):
         same = exp.EQ(this=col("g0", "h"), expression=raw.copy())
         left_join(query, scratch(names.leaves(coded), "h"), same)
     return query
@@ -266,7 +266,7 @@ def _labels(coded: Coded, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
             typed = NUMERIC_TYPES | DATE_TYPES
             order = cast(raw.copy(), coded.column.base) if coded.column.base in typed else null()
             return order, [raw.copy()]
-        case StoredVgh() | CsvVgh():
+        case StoredVgh() | TableVgh():
             return col("position", "h"), [col(f"g{level}", "h") for level in range(coded.height)]
         case Intervals(start, widths):
             value = cast(raw.copy(), "numeric")

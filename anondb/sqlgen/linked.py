@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from anondb.hierarchy.model import CsvVgh
+from anondb.hierarchy.model import TableVgh
 from anondb.sqlgen.build import (
     call,
     cast,
@@ -99,7 +99,7 @@ def ladder(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create | None:
             scratch(names.leaves(q), "h"),
         )
         for q in quasi
-        if isinstance(q.hierarchy, CsvVgh)
+        if isinstance(q.hierarchy, TableVgh)
         for level in range(q.height + 1)
     ]
     return create_scratch(names.ladder, union_all(rungs)) if rungs else None

@@ -107,7 +107,7 @@ def create_release(fresh: Relation, columns: Sequence[SourceColumn], quasi: Sequ
     definitions = [
         exp.ColumnDef(this=ident(c.name), kind=named_type("text"))
         if c.name in generalized
-        else exp.ColumnDef(this=ident(c.name), kind=named_type(c.type), constraints=_collation(c))
+        else exp.ColumnDef(this=ident(c.name), kind=named_type(c.type), constraints=collation(c))
         for c in columns
     ]
     schema = exp.Schema(this=table(fresh.name, fresh.schema), expressions=definitions)
@@ -268,7 +268,7 @@ def insert_ordered(
     return exp.Insert(this=target, expression=query)
 
 
-def _collation(column: SourceColumn) -> list[exp.ColumnConstraint]:
+def collation(column: SourceColumn) -> list[exp.ColumnConstraint]:
     if column.collation is None:
         return []
     return [exp.ColumnConstraint(kind=exp.CollateColumnConstraint(this=named_type(column.collation)))]

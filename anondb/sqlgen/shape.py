@@ -55,6 +55,15 @@ class Relation:
 
 
 @dataclass(frozen=True)
+class ItemRows:
+    """A table with a text in each row, and the column of it and of the source that says whose text it is."""
+
+    relation: Relation
+    key: str
+    item: str
+
+
+@dataclass(frozen=True)
 class Coded(ABC):
     """A column that a run codes: the number by which the run's tables know it, and its hierarchy."""
 
@@ -144,6 +153,11 @@ class Scratch:
     def freq(self) -> str:
         """The frequency set: the same in codes, of each quasi-identifier at every level below its root."""
         return f"r{self.run}_freq"
+
+    @property
+    def records(self) -> str:
+        """Records of their own, `rid` in the order of their values: kept columns c1 …, and texts or their key."""
+        return f"r{self.run}_rec"
 
     def leaves(self, coded: Coded) -> str:
         """Rows of a hierarchy file: a leaf and its labels at every level."""

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import optimal
+from benchmarks import le_diversity, optimal
 from benchmarks.options import Options
 from tests.conftest import ADULT
+
+pytestmark = pytest.mark.once  # another server version would say the same
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -83,3 +85,16 @@ def test_a_folder_without_the_data_is_named(tmp_path: Path) -> None:
     done = benchmark("--data", tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"error: {tmp_path}: the Adult census data is not there\n  hint: ")
+
+
+@needs_adult
+@pytest.mark.once
+def test_diverse_classes_are_measured_on_adult_and_on_numbered_rows(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(le_diversity, "MODELS", [(3, 1.0)])
+    found = le_diversity.run(Options(rows=(2000,), repeat=1, data=ADULT, dsn=server))
+    whole, scaled = found["cases"]
+    assert (whole["records"], whole["classes"], whole["suppressed"]) == (30_162, 5_343, 14_133)
+    assert (scaled["records"], scaled["numbered"]) == (2000, True)
+    assert scaled["seconds"].keys() >= {"encode", "search", "publish", "verify"}

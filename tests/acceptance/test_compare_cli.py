@@ -13,6 +13,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from anondb.api import Database
+from anondb.cli.demo import make_admissions
 from anondb.db.connection import Door
 from anondb.db.locks import target_held
 from anondb.plan.model import Options
@@ -236,7 +237,7 @@ def test_all_trials_see_the_data_of_one_moment(clinic: Clinic) -> None:
 
 
 def test_the_documented_comparison_is_the_examples(db: Database) -> None:
-    db.connection.execute((EXAMPLE / "admissions.sql").read_bytes())
+    make_admissions(db, EXAMPLE)
     shown = ("classes", "suppressed", "gen_iloss", "prosecutor_mean")
     documented = {(row[0], row[1]): row for row in rows("docs/compare.md", "Which algorithm fits your data")}
     found = db.compare(EXAMPLE / "admissions.toml", k=[50])

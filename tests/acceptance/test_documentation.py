@@ -12,6 +12,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from anondb.api import Database
+from anondb.cli.demo import make_admissions
 from anondb.db.catalog import snapshot
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
@@ -100,11 +101,17 @@ def encoded(connection: Connection, policy: Policy) -> list[str]:
 
 
 def test_the_readmes_figures_are_those_of_the_example(db: Database) -> None:
-    db.connection.execute((EXAMPLE / "admissions.sql").read_bytes())
+    make_admissions(db, EXAMPLE)
     result = db.run(EXAMPLE / "admissions.toml").result
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"{result.released:,} records in {result.classes:,} classes" in text
     assert f"{result.suppressed:,} of {result.records:,} records" in text
+    before = re.findall(r"^\| ((?:[^|]+ \| ){6}.*) \|\n\| → (?:one of|suppressed)", text, re.MULTILINE)
+    assert len(before) == 3
+    for person in before:
+        query = "select count(*) from hospital.admissions as a where %s = concat_ws(' | ', variadic array["
+        query += "a.name, a.age::text, a.sex, a.zip, a.job, a.admitted::text, a.diagnosis])"
+        assert db.connection.execute(query, (person,)).fetchall() == [(1,)]
     after = re.findall(r"^\| → one of (\d+) \|(.*)\|$", text, re.MULTILINE)
     assert after
     for alike, cells in after:

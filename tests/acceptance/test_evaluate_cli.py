@@ -18,6 +18,8 @@ from tests import toys
 from tests.acceptance.clinic import COLUMNS, OTHER, Clinic, complaint, quasi
 from tests.documentation import blocks
 
+pytestmark = pytest.mark.once  # another server version would say the same
+
 
 def with_key(clinic: Clinic) -> dict[str, str]:
     """The columns of a policy whose release can be linked to its source."""

@@ -11,6 +11,8 @@ from anondb.api import Database
 from tests.acceptance.clinic import COLUMNS, Clinic, complaint, quasi
 from tests.conftest import Cli
 
+pytestmark = pytest.mark.once  # another server version would say the same
+
 JOBS = "Nurse;Health;*\nSurgeon#2;Health;*\nWelder;Metal;*\n"
 
 

@@ -66,6 +66,36 @@ def test_a_comparison_that_makes_no_sense_is_refused(
     assert words in str(refused.value)
 
 
+def test_variants_are_tried_of_those_who_have_them() -> None:
+    fusion = policy('algorithm = "fusion"\nvariant = "none"\nseed = 3')
+    found = settings_of(fusion, None, [2], None, ["h1", "random", "h1"])
+    assert [one.name for one in found] == ["fusion h1", "fusion random"]  # the policy's own algorithm
+    changed = [variant(fusion, one).policy.method for one in found]
+    assert [(method.variant, method.seed) for method in changed] == [("h1", 3), ("random", 3)]
+    beside = settings_of(fusion, ["mondrian", "fusion"], [2], None, ["h1"])
+    assert [one.name for one in beside] == ["mondrian", "fusion h1"]
+    [as_it_is] = settings_of(fusion, ["fusion"], [2], None)
+    assert (as_it_is.name, variant(fusion, as_it_is).policy.method.variant) == ("fusion", "none")
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "variants", "words"),
+    [
+        (None, ["h1"], "optimal has no variants to compare"),
+        (["datafly", "mondrian"], ["h1"], "datafly and mondrian have no variants"),
+        (["fusion"], ["h1_h3"], 'did you mean "h1_h2"'),
+        (["fusion"], [""], "choose from semantic, h1_h2"),
+        (["fusion"], [], "nothing to compare"),
+    ],
+)
+def test_variants_that_nobody_has_are_refused(
+    algorithms: list[str] | None, variants: list[str], words: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        settings_of(policy(), algorithms, None, None, variants)
+    assert words in str(refused.value)
+
+
 def test_a_column_that_is_not_tried_is_not_released() -> None:
     changed = variant(policy(), setting("datafly", 9, 1)).policy
     assert changed.privacy.k == 9

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from anondb.algorithms.registry import ALGORITHMS
 from anondb.errors import PolicyError, Problem, UsageError
-from anondb.hierarchy.model import DATE_UNITS, CsvVgh, Dates, Intervals, Mask, StoredVgh
+from anondb.hierarchy.model import DATE_UNITS, BuiltVgh, CsvVgh, Dates, Intervals, Mask, StoredVgh
 from anondb.policy.load import load, parse
 from anondb.policy.model import Column, Method, Name, Policy, Privacy, Role
 from anondb.policy.names import parse_name
@@ -93,6 +93,8 @@ def test_a_column_may_have_any_name_that_postgresql_allows() -> None:
         ('{ dates = ["month", "year"] }', Dates(("month", "year"))),
         ('{ mask = "left" }', Mask("left")),
         ('{ mask = "all" }', Mask("all")),
+        ("{ build = true }", BuiltVgh("wordnet")),
+        ('{ build = true, ontology = "icd" }', BuiltVgh("icd")),
     ],
 )
 def test_each_form_of_a_hierarchy_is_understood(written: str, meant: object) -> None:
@@ -148,10 +150,10 @@ def test_the_allowed_suppression_is_counted_exactly() -> None:
             '"datafly"',
             '"datafli"',
             " [method]",
-            'must be one of datafly, incognito, optimal, mondrian, not "datafli"',
+            'must be one of datafly, incognito, optimal, mondrian, fusion, mdav, le_diversity, not "datafli"',
             '"datafly"?',
         ),
-        ('"datafly"', '"swap"', " [method]", 'mondrian, not "swap"', "choose from datafly"),
+        ('"datafly"', '"swap"', " [method]", ', not "swap"', "choose from datafly"),
         ('algorithm = "datafly"', "", " [method]", "algorithm is missing", "datafly"),
         (
             '"datafly"',
@@ -160,7 +162,7 @@ def test_the_allowed_suppression_is_counted_exactly() -> None:
             "heuristic must be one of",
             '"distinct"?',
         ),
-        ('"datafly"', '"datafly"\nseed = 7', " [method]", 'unknown key "seed"', "algorithm, heuristic"),
+        ('"datafly"', '"datafly"\nseed = 7', " [method]", "draws nothing at random", "leave the key out"),
         ('{ role = "other" }', '{ role = "othr" }', " [columns.visited]", 'not "othr"', '"other"?'),
         ('{ role = "other" }', "{}", " [columns.visited]", "role is missing", "sensitive"),
         (
@@ -174,8 +176,8 @@ def test_the_allowed_suppression_is_counted_exactly() -> None:
             '{ role = "other" }',
             '{ role = "other", set = true }',
             " [columns.visited]",
-            '"set"',
-            "role, hierarchy",
+            "has a set of texts",
+            "leave the key out",
         ),
         (
             '{ role = "other" }',
@@ -225,13 +227,15 @@ def test_a_mistake_is_told_with_place_and_hint(
         # a quotient of 28 digits, Decimal's own, would be rounded to a whole number
         ("{ widths = [3, 100000000000000000000000000000] }", "no multiple of 3", "multiple"),
         ('{ mask = "RIGHT" }', 'right, left, all, not "RIGHT"', '"right"?'),
+        ("{ build = false }", "hierarchy.build must be true, not false", "build = true"),
+        ('{ ontology = "icd" }', "hierarchy.build is missing", "build = true"),
         ("{ dates = false }", "true or a list of units, not false", "dates = true"),
         ("{ dates = [] }", "not an empty list", "dates = true"),
         ('{ dates = ["week"] }', 'day, month, quarter, year, decade, not "week"', "choose from day"),
         ('{ dates = ["year", "month"] }', "from fine to coarse", '["month", "year"]'),
         ('{ dates = ["year", "year"] }', "each unit once", '["year"]'),
         ('{ mask = "right", dates = true }', "mixes several forms", "{ dates = true }"),
-        ("{}", "none of the forms", '{ csv = "job.csv" }, { start = 17, widths = [5, 10, 20] }'),
+        ("{}", "none of the forms", '{ csv = "job.csv" }, { build = true }, { start = 17'),
         ("3", "none of the forms", '"name of a stored hierarchy"'),
         ('{ mask = "right", char = "#" }', 'unknown key "hierarchy.char"', "mask"),
     ],

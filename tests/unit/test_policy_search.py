@@ -96,7 +96,7 @@ def test_levels_of_a_column_are_bounded(algorithm: str, levels: str, low: int, h
         ("optimal", "weights = { name = 2 }", 'identifier column "name" has a weight', "leave the weight"),
         ("optimal", "weights = { diagnosis = 2 }", 'sensitive column "diagnosis"', 'role = "quasi"'),
         ("optimal", "weights = { age = 0, zip = 0, job = 0.0 }", "every quasi-identifier", "above 0"),
-        ("optimal", "seed = 7", 'unknown key "seed"', "algorithm, heuristic, objective, weights"),
+        ("optimal", "fast = 7", 'unknown key "fast"', "algorithm, heuristic, objective, weights"),
     ],
 )
 def test_a_mistake_in_a_method_is_told_with_place_and_hint(

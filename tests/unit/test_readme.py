@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 import anondb
+from anondb.algorithms.cocoa import recipe
 from anondb.algorithms.objective import OBJECTIVES
 from anondb.algorithms.registry import ALGORITHMS
+from anondb.domain.load import parse as parse_domain
 from anondb.policy.load import COLUMN, METHOD, PRIVACY, load, parse
 from anondb.policy.privacy_models import DISTANCES, KINDS, L_DIVERSITY, T_CLOSENESS
 from tests.documentation import FILES, ROOT, blocks, links
@@ -40,9 +42,12 @@ def test_the_readme_installs_and_runs_the_demo_in_one_line() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=names)
-def test_every_policy_is_one(file: Path) -> None:
+def test_every_policy_and_every_domain_is_one(file: Path) -> None:
     for text in blocks(names(file), "toml"):
-        parse(text, place=file.name, base=EXAMPLE)
+        if "[attributes." in text:
+            recipe(parse_domain(text, place=file.name))
+        else:
+            parse(text, place=file.name, base=EXAMPLE)
 
 
 def test_the_readmes_policy_is_the_examples() -> None:

@@ -65,7 +65,11 @@ def test_a_model_is_told_in_the_unit_of_its_kind() -> None:
     assert "as varied as 2.5 equally frequent ones" in words.model_in_words(entropy)
     assert words.demand(entropy) == ("l-diversity (entropy, disease)", "l = 2", "2.5")
     assert words.demand(PrivacyModel("t_closeness", 0.2, 0.1999)) == ("t-closeness", "t ≤ 0.2", "0.2")
-    assert words.demand(PrivacyModel("le_diversity", 3, 3)) == ("le diversity", "3", "3")
+    assert words.demand(PrivacyModel("some_model", 3, 3)) == ("some model", "3", "3")
+    apart = PrivacyModel("le_diversity", 3, 3, "disease", "e = 1")
+    assert words.demand(apart) == ("(l, e)-diversity (e = 1, disease)", "l = 3", "3")
+    assert "none of disease has more than 1/3 of a class, and no two" in words.model_in_words(apart)
+    assert "no two" not in words.model_in_words(replace(apart, variant="e = 0"))  # plain l-diversity
 
 
 @given(st.floats(0, 1))

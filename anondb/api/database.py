@@ -1,0 +1,210 @@
+"""A database that policies run on.
+
+Methods import what generates SQL themselves: it takes as long to load as many a command takes to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from anondb.api.building import Building
+from anondb.api.hierarchies import Hierarchies
+from anondb.api.ontologies import Ontologies
+from anondb.api.release import Release
+from anondb.api.synthetic import SyntheticTables
+from anondb.db import catalog, kept_runs, removal, upgrade
+from anondb.db.connection import Connection, Door, find
+from anondb.db.upgrade import Status
+from anondb.plan.model import Options
+from anondb.policy.load import load
+from anondb.policy.model import Policy
+
+if TYPE_CHECKING:
+    from anondb.algorithms.gsl_study import Study
+    from anondb.comparison import Trials
+    from anondb.plan.compare import CompareListener
+    from anondb.plan.evaluation import Evaluation
+    from anondb.plan.experiment import ExperimentRequest
+    from anondb.plan.experiment import Progress as StudyProgress
+    from anondb.plan.explore import OpenLattice
+    from anondb.plan.pipeline import Listener
+
+
+def connect(dsn: str | None = None) -> Database:
+    """Opens the database that `--dsn`, ANONDB_DSN or libpq's variables name, else the embedded one."""
+    return Database(find(dsn))
+
+
+class Database(Hierarchies, Building, Ontologies, SyntheticTables):
+    """A PostgreSQL database with anondb in it."""
+
+    def __init__(self, door: Door) -> None:
+        self.door = door
+        try:
+            self.connection: Connection = door.open()
+            if door.is_embedded:
+                upgrade.upgrade(self.connection)  # it is all ours, so nobody has to be asked
+        except BaseException:
+            door.close()
+            raise
+
+    def run(
+        self,
+        policy: Policy | Path | str,
+        *,
+        options: Options | None = None,
+        listener: Listener | None = None,
+        report: Path | str | None = None,
+    ) -> Release:
+        """Runs a policy and returns its release; raises the errors that the exit codes stand for.
+
+        `report` names a file for the report of the run, which is then evaluated in full.
+        """
+        from anondb.plan import run as running
+
+        policy, options = _policy(policy), options or Options()
+        if report is not None:
+            from anondb import release_report
+
+            options = replace(options, evaluate="full")
+            upgrade.require_current(self.connection)
+            release_report.require_possible(self.connection, report)
+        release = Release(self, running.execute(self.door, policy, options, listener))
+        if report is not None:
+            release.report(report)
+        return release
+
+    def report(self, run: int | str = "last", file: Path | str | None = None) -> Path:
+        """Writes the report of a run, one HTML file, from the history alone; returns where it is."""
+        from anondb import release_report
+
+        upgrade.require_current(self.connection)
+        return release_report.write(self.connection, run, file)
+
+    def plan(self, policy: Policy | Path | str, *, replace: bool = False) -> str:
+        """The whole SQL that a run would send; reads the catalogue and touches nothing."""
+        from anondb.plan import rehearse
+        from anondb.plan.compile import compile_plan
+        from anondb.plan.meanings import ontologies
+        from anondb.plan.parts import is_in_parts, parts
+
+        upgrade.require_current(self.connection)
+        policy = _policy(policy)
+        source = catalog.resolve_source(self.connection, policy.source)
+        target = catalog.resolve_target(self.connection, policy.target)
+        items = catalog.resolve_items(self.connection, policy)
+        needed = bool(ontologies(policy))
+        found = catalog.snapshot(self.connection, source, target, items, with_ontologies=needed)
+        found = catalog.with_parts(self.connection, found, parts(target), in_parts=is_in_parts(policy))
+        return rehearse.script(compile_plan(policy, found, replace=replace))
+
+    def lattice(
+        self,
+        policy: Policy | Path | str,
+        *,
+        full: bool = False,
+        options: Options | None = None,
+        listener: Listener | None = None,
+    ) -> OpenLattice:
+        """Every node of a policy's lattice, with its state and figures; `full` checks those that need not be too."""
+        from anondb.plan import explore as exploring
+        from anondb.plan.pipeline import Silence
+
+        observe = (listener or Silence()).step
+        return exploring.explore(self.door, _policy(policy), options or Options(), full=full, observe=observe)
+
+    def evaluate(self, run: int | str = "last") -> Evaluation:
+        """What a run found that its release is worth and gives away; `"last"` is the last that published."""
+        from anondb.plan import evaluation
+
+        upgrade.require_current(self.connection)
+        return evaluation.of_run(kept_runs.find(self.connection, run))
+
+    def evaluate_tables(
+        self,
+        original: str,
+        release: str,
+        *,
+        quasi: Sequence[str],
+        key: str | None = None,
+        vghs: Mapping[str, str] | None = None,
+        sensitive: Sequence[str] = (),
+        population: str | None = None,
+        fraction: float | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+        roots: Sequence[str] | None = None,
+        listener: Listener | None = None,
+    ) -> Evaluation:
+        """What a release that anyone has made is worth and gives away, against its original.
+
+        `key` names a record in both tables; without it, what needs the link is left out. `vghs` names stored
+        hierarchies by column. `roots` are the labels, one for each quasi-identifier, of a record that is masked.
+        """
+        from anondb.plan import evaluate_tables as tables
+        from anondb.plan.compared import EvaluationRequest
+        from anondb.plan.pipeline import Silence
+
+        asked = EvaluationRequest(
+            original, release, quasi, key, vghs or {}, sensitive, population, fraction, sample, seed, roots
+        )
+        return tables.evaluate_tables(self.door, asked, (listener or Silence()).step)
+
+    def compare(
+        self,
+        policy: Policy | Path | str,
+        *,
+        algorithms: Sequence[str] | None = None,
+        k: Sequence[int] | None = None,
+        quasi: Sequence[int] | None = None,
+        variants: Sequence[str] | None = None,
+        options: Options | None = None,
+        listener: CompareListener | None = None,
+    ) -> Trials:
+        """Tries every algorithm, or its variants, with every k and so many quasi-identifiers; publishes nothing."""
+        from anondb.comparison import Trials
+        from anondb.plan import compare as comparing
+
+        policy = _policy(policy)
+        settings = comparing.settings_of(policy, algorithms, k, quasi, variants)
+        return Trials(policy, comparing.compare(self.door, policy, settings, options or Options(), listener))
+
+    def experiment(
+        self, asked: ExperimentRequest | None = None, progress: StudyProgress | None = None
+    ) -> Study:
+        """Reruns the study of GSL: hierarchies of falling quality, scored beforehand and tried out."""
+        from anondb.plan import experiment as studying
+
+        return studying.experiment(self.door, asked or studying.ExperimentRequest(), progress)
+
+    def upgrade(self) -> Status:
+        """Installs anondb in the database, or brings it to this package's version."""
+        return upgrade.upgrade(self.connection)
+
+    def status(self) -> Status:
+        """What is installed, against what this package carries."""
+        return upgrade.status(self.connection)
+
+    def remove(self) -> list[str]:
+        """Takes away everything that is anondb's, and only that; releases stay."""
+        return removal.remove(self.connection)
+
+    def close(self) -> None:
+        self.connection.close()
+        self.door.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _policy(policy: Policy | Path | str) -> Policy:
+    return policy if isinstance(policy, Policy) else load(policy)

@@ -1,0 +1,51 @@
+"""A process takes a plan to a release, stage by stage; which one it is depends on the kind of algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from anondb.plan.model import Options, Plan
+from anondb.plan.result import Result
+from anondb.plan.steps import Steps
+from anondb.sqlgen.shape import Relation
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a process is given: the plan, who runs its statements, and where the release is written."""
+
+    db: Steps
+    plan: Plan
+    options: Options
+    run: int
+    fresh: Relation
+
+
+class Process(Protocol):
+    """The stages in their order. What one finds, the process keeps for the next."""
+
+    def encode(self) -> None:
+        """Reads the source, once."""
+
+    def search(self) -> None:
+        """Decides what is released."""
+
+    def publish(self) -> None:
+        """Writes it under a name of its own."""
+
+    def measure(self) -> None:
+        """Counts what was written, from its own rows."""
+
+    def verify(self) -> None:
+        """Raises unless that is what the policy promises."""
+
+    def evaluate(self) -> None:
+        """Measures what it is worth and what it gives away."""
+
+    def swap(self) -> None:
+        """Puts it in the place of the release before."""
+
+    def result(self, seconds: dict[str, float]) -> Result:
+        """What became of it all."""
+        ...
