@@ -28,6 +28,8 @@ from anondb.ontology.csvfile import parse
 from tests import wordnet_files
 from tests.conftest import Cli, anondb_command
 
+pytestmark = pytest.mark.once  # another server version would say the same
+
 ANIMALS = "child,parent\ndog,mammal\ncat,mammal\nmammal,animal\n"
 
 
