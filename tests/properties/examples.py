@@ -32,7 +32,7 @@ from tests.properties.oracle import (
 
 laws = settings(
     # ANONDB_EXAMPLES=2000 for a long look; the same database serves all examples of a test
-    max_examples=int(os.environ.get("ANONDB_EXAMPLES", "25")),
+    max_examples=int(os.environ.get("ANONDB_EXAMPLES", "15")),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
