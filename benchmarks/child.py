@@ -7,8 +7,11 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import anondb
@@ -31,6 +34,22 @@ def run_policy(conninfo: str, policy: Path, evaluate: str = "none") -> dict[str,
         raise AnondbError("the run failed; what it said stands above")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
+
+
+def repeated(conninfo: str, text: str, times: int, found: Sequence[str]) -> dict[str, Any]:
+    """What runs of a policy found, the median of their seconds, the greatest of their peaks, and the runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        policy = Path(folder) / "adult.toml"
+        policy.write_text(text, encoding="utf-8")
+        runs = [run_policy(conninfo, policy) for _ in range(times)]
+    stages = runs[0]["seconds"]
+    return {
+        **{key: runs[0][key] for key in found},
+        "seconds": {stage: round(median(run["seconds"][stage] for run in runs), 4) for stage in stages},
+        "whole_seconds": round(median(run["whole_seconds"] for run in runs), 4),
+        "client_peak_mb": max(run["client_peak_mb"] for run in runs),
+        "runs": runs,
+    }
 
 
 class Steps:

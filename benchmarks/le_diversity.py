@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from anondb.db.connection import Connection, Door
 from benchmarks import adult, machine
-from benchmarks.child import run_policy
+from benchmarks.child import repeated
 from benchmarks.database import fresh_database
 from benchmarks.options import Options
 from benchmarks.progress import say
@@ -82,15 +80,6 @@ def _scaled(conninfo: str, connection: Connection, options: Options) -> list[dic
 
 
 def _measure(conninfo: str, options: Options, case: Case) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        policy = Path(folder) / "adult.toml"
-        policy.write_text(case.policy(options.data), encoding="utf-8")
-        runs = [run_policy(conninfo, policy) for _ in range(options.repeat)]
-    found = {**asdict(case), **{key: runs[0][key] for key in FOUND}}
-    found["seconds"] = {
-        stage: round(median(each["seconds"][stage] for each in runs), 4) for stage in runs[0]["seconds"]
-    }
-    found["whole_seconds"] = round(median(each["whole_seconds"] for each in runs), 4)
-    found["client_peak_mb"] = max(each["client_peak_mb"] for each in runs)
+    found = repeated(conninfo, case.policy(options.data), options.repeat, FOUND)
     say(f"{case}: {found['classes']:,} classes, {found['whole_seconds']} s")
-    return {**found, "runs": runs}
+    return {**asdict(case), **found}

@@ -265,7 +265,7 @@ def test_what_is_kept_of_a_run_is_told_with_the_sentence_that_there_is_no_k(
     clinic: Database, cli: Cli, tmp_path: Path
 ) -> None:
     """One run, as its terminal, JSON, evaluation and report have it."""
-    pytest.importorskip("jinja2")
+    pytest.importorskip("jinja2", reason="reports come with the extra `report`")
     clinic.connection.execute("insert into hospital.patients values ('Jon', 33, '1', 'M', 'bronchitis')")
     (tmp_path / "clinic.toml").write_text(text_of())
     told = cli("run", "clinic.toml", "--report", "report.html")
