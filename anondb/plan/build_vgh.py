@@ -123,7 +123,7 @@ def build_watched(db: Executor, asked: BuildRequest, progress: Progress | None =
         found = "one distinct value" if values else "no values"
         raise UsageError(
             f"column {asked.table}.{asked.column} has {found}, and nothing to generalize",
-            hint='leave it as it is: role = "other"',
+            hint='write hierarchy = { mask = "all" } in the policy',
         )
     if source.category == "N":
         return _of_numbers(db, asked, values, old)
@@ -151,7 +151,7 @@ def _of_meanings(
         raise UsageError(
             f'ontology "{asked.ontology}" knows {share:.0%} of the {len(values)} distinct values of '
             f"{asked.table}.{asked.column}: too few for a hierarchy of their meanings",
-            hint='codes and numbers as text mean nothing: mask them (hierarchy = { mask = "right" }); for words, '
+            hint='codes mean nothing: mask them (hierarchy = { mask = "right" }); for words, '
             "name another ontology, or say what they mean (--senses FILE, anondb ontology map)",
         )
     tell("reading hypernyms", 0.3)

@@ -15,6 +15,7 @@ from anondb.plan import microaggregate
 from anondb.plan.model import Options
 from anondb.plan.pipeline import Listener, Silence
 from anondb.plan.trial import Setting, Trial, attempt
+from anondb.policy.hierarchy_forms import ANY_TYPE
 from anondb.policy.load import WEIGHTED
 from anondb.policy.model import Column, Method, Policy, Role
 
@@ -154,7 +155,7 @@ def variant(policy: Policy, setting: Setting) -> Variant:
         named = ", ".join(f'"{name}"' for name in without)
         refusal = UsageError(
             f"no hierarchy for {named}, and {algorithm.name} needs one",
-            hint='add hierarchy = { mask = "right" }, or compare algorithms that need none: mondrian',
+            hint=f"{ANY_TYPE}; or compare algorithms that need none: mondrian",
         )
         return Variant(changed, refusal=refusal)
     return Variant(changed, tuple(_ignored(policy, changed, algorithm)))

@@ -23,20 +23,13 @@ from anondb.hierarchy.model import (
     Values,
     VghTable,
 )
-from anondb.plan import parts
+from anondb.plan import fitting, parts
 from anondb.plan.meanings import unknown_ontologies
 from anondb.plan.model import Plan
 from anondb.plan.set_columns import coded_set, item_rows, with_item_columns
 from anondb.policy.check import written
 from anondb.policy.model import Column, Name, Policy, Role
-from anondb.sqlgen.shape import (
-    DATE_TYPES,
-    NUMERIC_TYPES,
-    TIMESTAMP_TYPES,
-    Quasi,
-    Sensitive,
-    SourceColumn,
-)
+from anondb.sqlgen.shape import TIMESTAMP_TYPES, Quasi, Sensitive, SourceColumn
 
 Table = dict[str, Any]
 
@@ -123,7 +116,7 @@ def _no_persons(policy: Policy, algorithm: Algorithm) -> Problem:
     return Problem(
         f"{policy.place} [privacy]",
         f'{algorithm.name} counts records, and a person may have several: "{policy.privacy.unit}" is not unique',
-        "leave unit out, or choose another algorithm",
+        "choose an algorithm that counts persons: datafly, incognito or optimal",
     )
 
 
@@ -156,7 +149,7 @@ def _unnamed(policy: Policy, there: dict[str, SourceColumn], named: dict[str, Co
             yield Problem(
                 f"{policy.place} [columns]",
                 f'column "{name}" of {policy.source} is not named, so nothing says whether it may be released',
-                f'add {written(name)} = {{ role = "identifier" }} to leave it out, or another role',
+                f'add {written(name)} = {{ role = "identifier" }} to leave it out, or role = "quasi" to generalize it',
             )
 
 
@@ -214,6 +207,8 @@ def _coded(
     place = _place(policy, column.name)
     if column.is_set:
         return coded_set(place, source)
+    if wrong := fitting.misfit(column.hierarchy, source):
+        return Problem(place, wrong, fitting.hint(source))
     match column.hierarchy:
         case StoredVgh(name):
             stored = snapshot.hierarchies.get(name)
@@ -243,20 +238,8 @@ def _coded(
             table = files[column.name] = _stand_in(column) if built is None else built.table
             return _whole(column, table)
         case Intervals(_, widths):
-            if source.base not in NUMERIC_TYPES:
-                return Problem(
-                    place,
-                    f'intervals need a numeric column, and "{column.name}" is {source.type}',
-                    'use { mask = "right" }, { mask = "all" } or a hierarchy of values',
-                )
             return {"hierarchy": column.hierarchy, "height": len(widths) + 1}
         case Dates(units):
-            if source.base not in DATE_TYPES:
-                return Problem(
-                    place,
-                    f'dates need a date or timestamp column, and "{column.name}" is {source.type}',
-                    'use { mask = "right" } for dates that are kept as text',
-                )
             # the text of a date is its day already; a timestamp still has its time
             finer = tuple(unit for unit in units if unit != "day" or source.base in TIMESTAMP_TYPES)
             return {"hierarchy": Dates(finer), "height": len(finer) + 1}

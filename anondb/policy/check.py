@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from anondb.errors import Problem, UsageError
-from anondb.policy.model import Name
+from anondb.policy.model import Name, Role
 from anondb.policy.names import parse_name, quoted
 
 DIGITS = 30
@@ -141,6 +141,11 @@ def _position(document: object, path: Keys) -> list[int]:
         order.append(list(table).index(key) if key in table else -1)
         document = table.get(key)
     return order
+
+
+def instead(role: Role, what: str) -> str:
+    """The hint at something that only quasi-identifiers have; what is not released is not told to be."""
+    return f"leave {what} out" if role is Role.IDENTIFIER else f'set role = "quasi", or leave {what} out'
 
 
 def read_text(spot: Spot, value: object) -> str:

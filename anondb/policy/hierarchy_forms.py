@@ -25,6 +25,12 @@ from anondb.hierarchy.model import (
 from anondb.policy.check import Key, Spot, Table, choice, read_number, read_table, read_text, shown
 from anondb.policy.names import quoted
 
+ANY_TYPE = (
+    "add the hierarchy that fits the column: for dates { dates = true }, for numbers { widths = [5, 10, 20] }, "
+    'for codes { mask = "right" }, for few values { mask = "all" }, for words { csv = "…" } or the name of a stored one'
+)
+"""What to do about a hierarchy that is missing, before the type of the column is known."""
+
 
 def read_hierarchy(spot: Spot, value: object) -> Hierarchy | None:
     if isinstance(value, str):

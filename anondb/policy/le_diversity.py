@@ -57,7 +57,8 @@ def check_le_diversity(
         return
     for key, reason in _NOT_WITH.items():
         if key in privacy and (key != "suppress" or privacy[key] != "remove"):
-            spot.at("privacy", key).report(f"{algorithm.name} {reason}", "leave the key out")
+            hint = "leave the key out" if key == "suppress" else "choose another algorithm, such as optimal"
+            spot.at("privacy", key).report(f"{algorithm.name} {reason}", hint)
     column = model[0][1].get("column", "")
     sensitive = [name for name, role in roles.items() if role is Role.SENSITIVE]
     for name in sensitive:

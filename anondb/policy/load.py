@@ -19,6 +19,7 @@ from anondb.policy.check import (
     Spot,
     Table,
     choice,
+    instead,
     read_count,
     read_flag,
     read_level,
@@ -93,7 +94,7 @@ def _read_privacy(spot: Spot, value: object) -> Table:
         hint = "add k = 5: each released record then looks like at least four others"
         spot.at("k").report("k is missing", hint)
     elif "unit" in said:
-        hint = "add k = 5, or leave unit out"
+        hint = "add k = 5: each class then has five persons"
         spot.at("unit").report("unit names the persons that k counts, and there is no k", hint)
     return said
 
@@ -164,7 +165,7 @@ def _read_column(spot: Spot, value: object) -> Table:
     role = said.get("role", Role.QUASI)
     for key in said.keys() & {"min_level", "max_level"} if role is not Role.QUASI else ():
         message = f"{role} column {quoted(spot.name)} has a {key}, but only quasi-identifiers have levels"
-        spot.at(key).report(message, 'leave the key out, or set role = "quasi"')
+        spot.at(key).report(message, instead(role, "the key"))
     if (low := said.get("min_level", 0)) > (high := said.get("max_level", low)):
         message = f"min_level {shown(low)} lies above max_level {shown(high)}"
         spot.at("min_level").report(message, "make min_level the smaller one, or both the same")
@@ -179,7 +180,7 @@ def _read_role(spot: Spot, value: object) -> Role:
 # A new key is a row here and a field of the same name in policy/model.py. Any other key is refused: a
 # protection that a policy asks for and that nobody reads would be worse than an error.
 COLUMN: Mapping[str, Key] = {
-    "role": Key(_read_role, f'add role = "quasi", or one of {", ".join(Role)}'),
+    "role": Key(_read_role, 'add role = "quasi" to generalize it, or role = "identifier" to leave it out'),
     "hierarchy": Key(read_hierarchy),
     "min_level": Key(read_level),
     "max_level": Key(read_level),

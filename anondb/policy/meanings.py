@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anondb.algorithms.registry import ALGORITHMS, Algorithm
 from anondb.errors import UsageError
-from anondb.policy.check import Spot, Table, choice, shown
+from anondb.policy.check import Spot, Table, choice, instead, shown
 from anondb.policy.model import Role
 from anondb.policy.names import quoted
 
@@ -45,7 +45,7 @@ def check_columns(spot: Spot, columns: Table, algorithm: Algorithm | None) -> No
         if role is not Role.QUASI:
             here.report(
                 f"{role} column {quoted(name)} has an ontology, but only quasi-identifiers are compared",
-                'leave it out, or set role = "quasi"',
+                instead(role, "it"),
             )
         elif "hierarchy" in column:
             here.report(
@@ -68,5 +68,5 @@ def check_models(spot: Spot, privacy: Table, algorithm: Algorithm | None) -> Non
         if key in privacy:
             spot.at("privacy", key).report(
                 f"{algorithm.name} protects by k alone, and does not look at sensitive columns",
-                "leave the model out, or choose another algorithm, such as mondrian",
+                "choose an algorithm that does: datafly, incognito, optimal or mondrian",
             )

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 
 from anondb.algorithms.registry import ALGORITHMS, Algorithm
 from anondb.errors import did_you_mean
-from anondb.policy.check import Spot, Table
+from anondb.policy.check import Spot, Table, instead
+from anondb.policy.hierarchy_forms import ANY_TYPE
 from anondb.policy.le_diversity import check_le_diversity
 from anondb.policy.meanings import check_columns, check_models
 from anondb.policy.model import Role
@@ -56,7 +57,7 @@ def _check_quasi(
             if name not in with_hierarchy:
                 spot.at("columns", name, "hierarchy").report(
                     f"quasi-identifier {quoted(name)} has no hierarchy, and {algorithm.name} needs one",
-                    'add hierarchy = { mask = "right" }, or set role = "other"',
+                    ANY_TYPE,
                 )
     if not quasi and all(roles.values()):
         spot.at("columns", "").report(
@@ -82,7 +83,7 @@ def _check_weights(spot: Spot, weights: Mapping[str, float], roles: Roles) -> No
         elif (role := roles[name]) not in (Role.QUASI, None):
             spot.at(name).report(
                 f"{role} column {quoted(name)} has a weight, but only quasi-identifiers are generalized",
-                'leave the weight out, or set role = "quasi"',
+                instead(role, "the weight"),
             )
     quasi = [name for name, role in roles.items() if role is Role.QUASI]
     if quasi and all(weights.get(name) == 0 for name in quasi):
@@ -114,12 +115,13 @@ def _check_protected(spot: Spot, column: str | None, roles: Roles) -> None:
     elif (role := roles[column]) is Role.QUASI:
         spot.report(
             f"{spot.key} {quoted(column)} would be a sensitive column that is also quasi",
-            'set role = "sensitive", and it is released as it is; or name another column',
+            "name a column that is released as it is; a quasi-identifier is generalized already",
         )
     elif role not in (Role.SENSITIVE, None):
+        hint = f'set role = "sensitive" for {quoted(column)}'
         spot.report(
             f"{spot.key} {quoted(column)} has the role {role}, and only sensitive columns are protected",
-            f'set role = "sensitive" for {quoted(column)}',
+            "name another column: what is left out needs no model" if role is Role.IDENTIFIER else hint,
         )
 
 
@@ -149,7 +151,7 @@ def _check_generalized(spot: Spot, measuring: Models, roles: Roles, with_hierarc
         elif role not in (Role.QUASI, Role.SENSITIVE, None):
             here.report(
                 f"{role} column {quoted(name)} has a hierarchy, but only quasi-identifiers are generalized",
-                'leave the hierarchy out, or set role = "quasi"',
+                instead(role, "the hierarchy"),
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anondb.algorithms.mdav import DISTANCES, TERMS
 from anondb.algorithms.registry import ALGORITHMS, Algorithm
-from anondb.policy.check import Key, Spot, Table, choice, read_name, read_table, read_text
+from anondb.policy.check import Key, Spot, Table, choice, instead, read_name, read_table, read_text
 from anondb.policy.model import Items, Role
 from anondb.policy.names import quoted
 
@@ -48,7 +48,7 @@ def check_sets(spot: Spot, columns: Table, privacy: Table, algorithm: Algorithm 
         if not (column.get("set") or "items" in column):
             spot.at("columns", name, "set").report(
                 f"quasi-identifier {quoted(name)} is no set, and {algorithm.name} compares sets of texts",
-                "add set = true or items = { table, key, item }, or another role",
+                'add set = true or items = { table, key, item }, or leave it out: role = "identifier"',
             )
     if len(quasi) > 1:
         spot.at("columns", list(quasi)[-1], "set").report(
@@ -69,7 +69,7 @@ def _check_set(spot: Spot, column: Table, algorithm: Algorithm | None) -> None:
     if column.get("role", Role.QUASI) is not Role.QUASI:
         spot.at(key).report(
             f"{column['role']} column {quoted(spot.name)} has a set of texts, but only quasi-identifiers are compared",
-            'leave the key out, or set role = "quasi"',
+            instead(column["role"], "the key"),
         )
     elif column.get("set") and "items" in column:
         spot.at("set").report(

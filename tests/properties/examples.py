@@ -245,7 +245,7 @@ def calendars(draw: st.DrawFn, name: str) -> Column:
 def masks(draw: st.DrawFn, name: str) -> Column:
     side = draw(st.sampled_from(["right", "left", "all"]))
     written = f'{{ mask = "{side}" }}'
-    if draw(st.booleans()):
+    if side == "all" and draw(st.booleans()):
         values: list[Value] = list(draw(st.lists(st.integers(-10, 12000), min_size=1, max_size=30)))
         return Column(name, "int", Stars(side, 0), written, values)
     alphabet = st.sampled_from([*string.digits[:3], "ß", "🙂", "*", " ", "'"])
