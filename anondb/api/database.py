@@ -5,9 +5,11 @@ Methods import what generates SQL themselves: it takes as long to load as many a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -17,7 +19,7 @@ from anondb.api.ontologies import Ontologies
 from anondb.api.release import Release
 from anondb.api.synthetic import SyntheticTables
 from anondb.db import catalog, kept_runs, removal, upgrade
-from anondb.db.connection import Connection, Door, find
+from anondb.db.connection import Connection, Door, find, is_free
 from anondb.db.upgrade import Status
 from anondb.plan.model import Options
 from anondb.policy.load import load
@@ -44,6 +46,7 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
 
     def __init__(self, door: Door) -> None:
         self.door = door
+        self._is_beside_a_run = Lock()
         try:
             self.connection: Connection = door.open()
             if door.is_embedded:
@@ -73,7 +76,8 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
             options = replace(options, evaluate="full")
             upgrade.require_current(self.connection)
             release_report.require_possible(self.connection, report)
-        release = Release(self, running.execute(self.door, policy, options, listener))
+        with self._beside() as beside:
+            release = Release(self, running.execute(self.door, beside, policy, options, listener))
         if report is not None:
             release.report(report)
         return release
@@ -192,6 +196,22 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
     def remove(self) -> list[str]:
         """Takes away everything that is anondb's, and only that; releases stay."""
         return removal.remove(self.connection)
+
+    @contextmanager
+    def _beside(self) -> Iterator[Connection]:
+        """A connection for the history of a run: the one that is open anyway, unless somebody is using it."""
+        if not self._is_beside_a_run.acquire(blocking=False):
+            with self.door.open() as another:
+                yield another
+            return
+        try:
+            if is_free(self.connection):
+                yield self.connection
+            else:
+                with self.door.open() as another:
+                    yield another
+        finally:
+            self._is_beside_a_run.release()
 
     def close(self) -> None:
         self.connection.close()

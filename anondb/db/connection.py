@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import TransactionStatus
 
 from anondb.db import embedded
-from anondb.db.errors import translated
-from anondb.errors import DatabaseError, UsageError
+from anondb.db.errors import TWO_CONNECTIONS, translated
+from anondb.errors import DatabaseError, EndedError, UsageError
 
 # Any of these names a server or a database to libpq; PGUSER or PGPASSWORD alone do not.
 _LIBPQ = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE")
@@ -49,9 +50,27 @@ class Door:
             )
         return connection
 
+    def open_second(self) -> Connection:
+        """A connection beside one that is open already: that there can be no second is told as such."""
+        try:
+            return self.open()
+        except EndedError as error:
+            raise DatabaseError(error.message, hint=TWO_CONNECTIONS) from None
+
     def close(self) -> None:
         if self.server is not None:
             self.server.close()
+
+
+def is_free(connection: Connection) -> bool:
+    """Whether a connection still works, and no transaction is under way on it."""
+    if not connection.autocommit or connection.info.transaction_status is not TransactionStatus.IDLE:
+        return False
+    try:
+        connection.execute("select")
+    except psycopg.Error:
+        return False
+    return True
 
 
 @contextmanager

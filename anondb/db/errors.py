@@ -36,6 +36,10 @@ _OURS: dict[str, type[AnondbError]] = {
     "5": BusyError,
 }
 
+TWO_CONNECTIONS = (
+    "a run needs two connections; close some, or raise max_connections or the role's or the database's limit"
+)
+
 _HINTS = {
     "25006": "the server is a standby or read-only; connect to the primary",
     "28P01": "check the user and the password (~/.pgpass, PGPASSWORD)",
@@ -43,7 +47,7 @@ _HINTS = {
     "42501": "a run needs SELECT on the source, CREATE on the target's schema, and more: see the GRANTs in the README",
     "53100": "free space on the server, or point temp_tablespaces somewhere larger; the old release is untouched",
     "53200": "lower work_mem, or free memory on the server",
-    "53300": "a run needs two connections; raise max_connections or close some",
+    "53300": TWO_CONNECTIONS,
     "53400": "raise temp_file_limit, or ask the administrator to; the old release is untouched",
     "55P03": "something holds the table: try again later, or wait longer with --lock-timeout",
     "57014": "statement_timeout or an administrator ended it; the old release is untouched",

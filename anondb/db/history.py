@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import cast
 
@@ -13,7 +13,7 @@ from anondb.db.connection import Connection, Door
 from anondb.db.errors import translated
 from anondb.db.execute import Step
 from anondb.db.locks import RUNS
-from anondb.errors import AnondbError
+from anondb.errors import AnondbError, DatabaseError
 from anondb.policy.model import Policy
 
 _POLICY = "insert into anondb.policy (sha256, body) values (%s, %s) on conflict (sha256) do nothing"
@@ -23,15 +23,37 @@ insert into anondb.run (policy, source, target, algorithm, status, package)
 values (%s, %s, %s, %s, 'running', %s) returning id
 """
 
-_STEP = """
-insert into anondb.run_step (run, seq, stage, name, sql, rows, ms) values (%s, %s, %s, %s, %s, %s, %s)
+# All steps in one statement: at the end of a run it is sent while readers of the release wait.
+_STEPS = """
+insert into anondb.run_step (run, seq, stage, name, sql, rows, ms)
+select %s, s.seq, s.stage, s.name, s.sql, s.rows, s.ms
+from rows from (
+    pg_catalog.unnest(%s::text[]), pg_catalog.unnest(%s::text[]), pg_catalog.unnest(%s::text[]),
+    pg_catalog.unnest(%s::bigint[]), pg_catalog.unnest(%s::float8[])
+) with ordinality as s (stage, name, sql, rows, ms, seq)
+"""
+_METRICS = """
+insert into anondb.run_metric (run, name, of_column, value)
+select %s, m.name, m.of_column, m.value
+from rows from (
+    pg_catalog.unnest(%s::text[]), pg_catalog.unnest(%s::text[]), pg_catalog.unnest(%s::float8[])
+) as m (name, of_column, value)
 """
 
-_METRIC = "insert into anondb.run_metric (run, name, of_column, value) values (%s, %s, %s, %s)"
+_STEP_COLUMNS = ("stage", "name", "sql", "rows", "ms")
 
-_FINISH = """
-update anondb.run set status = %s, error = %s, result = %s, finished_at = clock_timestamp() where id = %s
+# The rows of others refer to it by its key, which stays: they go on.
+_CLAIM = "select from anondb.run as r where r.id = %s for no key update"
+
+_DONE = """
+update anondb.run set status = 'done', result = %s, finished_at = pg_catalog.clock_timestamp() where id = %s
 """
+_ENDED = """
+update anondb.run set status = %s, error = %s, finished_at = pg_catalog.clock_timestamp()
+where id = %s and status = 'running'
+"""
+# A run whose session still hangs on the server holds its record; it is found lost once that has gone too.
+_PATIENCE = "set local lock_timeout = '5s'"
 
 # Writes nothing; but a role that could not write how its run ended learns it here, before it begins.
 _MAY_FINISH = (
@@ -60,8 +82,13 @@ class History:
         self._steps: list[Step] = []
         self.run = 0
 
-    def begin(self, policy: Policy, source: str, target: str, package: str) -> int:
-        """Enters the run, and returns its number."""
+    def begin(
+        self, policy: Policy, source: str, target: str, package: str, hold: Callable[[int], None]
+    ) -> int:
+        """Enters the run, and returns its number.
+
+        `hold` makes the run show that it lives, before anybody can see that there is one.
+        """
         with translated("writing the history"), self._connection.transaction():
             for statement in _MAY_FINISH:
                 self._connection.execute(statement)
@@ -69,46 +96,52 @@ class History:
             self._connection.execute(_POLICY, (policy.sha256, policy.text))
             entry = (policy.sha256, source, target, policy.method.algorithm, package)
             row = self._connection.execute(_BEGIN, entry).fetchone()
-        self.run = cast(int, row[0]) if row else 0
+            self.run = cast(int, row[0]) if row else 0
+            hold(self.run)
         return self.run
 
     def step(self, step: Step) -> None:
         self._steps.append(step)
 
-    def finish(
-        self,
-        status: str,
-        error: str | None = None,
-        result: Mapping[str, object] | None = None,
-        metrics: Mapping[tuple[str, str], float] | None = None,
+    def claim(self, connection: Connection) -> None:
+        """Keeps the run's record as it is until the transaction of this connection has written its end there."""
+        with translated("claiming the run"):
+            if connection.execute(_CLAIM, (self.run,)).rowcount != 1:
+                raise self._gone()
+
+    def publish(
+        self, connection: Connection, result: Mapping[str, object], metrics: Mapping[tuple[str, str], float]
     ) -> None:
-        """Writes how the run ended; if the connection went with it, on a new one."""
+        """Writes how the run ended in its own transaction: a release that can be read has its record."""
+        with translated("writing the history"):
+            self._write_steps(connection)
+            names, columns = [name for name, _ in metrics], [column for _, column in metrics]
+            connection.execute(_METRICS, (self.run, names, columns, list(metrics.values())))
+            if connection.execute(_DONE, (Jsonb(dict(result)), self.run)).rowcount != 1:
+                raise self._gone()
+
+    def fail(self, status: str, error: str) -> None:
+        """Writes that the run published nothing, and why; if the connection went with it, on a new one."""
         try:
-            self._write(self._connection, status, error, result, metrics or {})
+            self._write_failure(self._connection, status, error)
         except psycopg.Error:
             # the run is over whatever becomes of its record; what is not written now is found lost later
             with suppress(psycopg.Error, AnondbError), self._door.open() as connection:
-                self._write(connection, status, error, result, metrics or {})
+                self._write_failure(connection, status, error)
 
-    def _write(
-        self,
-        connection: Connection,
-        status: str,
-        error: str | None,
-        result: Mapping[str, object] | None,
-        metrics: Mapping[tuple[str, str], float],
-    ) -> None:
-        with connection.transaction(), connection.cursor() as cursor:
-            cursor.executemany(
-                _STEP,
-                [
-                    (self.run, seq, s.stage, s.name, s.sql, s.rows, s.ms)
-                    for seq, s in enumerate(self._steps, 1)
-                ],
-            )
-            cursor.executemany(
-                _METRIC, [(self.run, name, column, value) for (name, column), value in metrics.items()]
-            )
-            cursor.execute(
-                _FINISH, (status, error, None if result is None else Jsonb(dict(result)), self.run)
-            )
+    def _write_failure(self, connection: Connection, status: str, error: str) -> None:
+        with connection.transaction():
+            connection.execute(_PATIENCE)
+            # none where the run was never entered, or has published after all
+            if connection.execute(_ENDED, (status, error, self.run)).rowcount == 1:
+                self._write_steps(connection)
+
+    def _write_steps(self, connection: Connection) -> None:
+        columns = ([getattr(step, name) for step in self._steps] for name in _STEP_COLUMNS)
+        connection.execute(_STEPS, (self.run, *columns))
+
+    def _gone(self) -> DatabaseError:
+        return DatabaseError(
+            f"run {self.run} is no longer in the history",
+            hint="somebody has deleted it; nothing is published",
+        )

@@ -58,9 +58,14 @@ def find(connection: Connection, run: int | str) -> KeptRun:
         number, source, target, algorithm, status, error, finished_at, result = row
         if status != "done":
             raise _unpublished(number, status, error, published)
+        if result is None:
+            raise UsageError(
+                f"run {number} published its release, but its figures were lost: its client ended too soon",
+                hint="run its policy again; anondb evaluate --original … --release … measures what is there",
+            )
         rows: list[tuple[Any, ...]] = connection.execute(_METRICS, (number,)).fetchall()
     metrics = {(name, column): value for name, column, value in rows}
-    return KeptRun(number, source, target, algorithm, finished_at, result or {}, metrics)
+    return KeptRun(number, source, target, algorithm, finished_at, result, metrics)
 
 
 def _newest(connection: Connection) -> tuple[Any, ...]:

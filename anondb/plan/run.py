@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.metadata import version
 
 from anondb.algorithms.registry import ALGORITHMS, load_ahead
@@ -22,30 +23,34 @@ from anondb.sqlgen.sets import SET_TYPE
 _OBSTACLES = "select o.kind, o.name from anondb.release_obstacles($1::oid::regclass, $2, $3) as o"
 
 
-def execute(door: Door, policy: Policy, options: Options, listener: Listener | None = None) -> Result:
-    """Runs a policy; returns once the release is committed, or raises and leaves everything as it was."""
+def execute(
+    door: Door, beside: Connection, policy: Policy, options: Options, listener: Listener | None = None
+) -> Result:
+    """Runs a policy; returns once the release is committed, or raises and leaves everything as it was.
+
+    The run has a connection of its own; its history is written on the one `beside` it.
+    """
     load_ahead(policy.method.algorithm)
-    with door.open() as connection, door.open() as writing:
+    with door.open_second() as connection:
         require_current(connection)
         target = target_text(resolve_target(connection, policy.target))
         with target_held(connection, target):
-            history = History(door, writing)
-            run = history.begin(policy, str(policy.source), target, version("anondb"))
-            hold_run(connection, run)
+            history = History(door, beside)
             told = _Told(history, listener or Silence())
             try:
-                result = _published(connection, policy, Pipeline(connection, options, run, told))
+                run = history.begin(
+                    policy, str(policy.source), target, version("anondb"), partial(hold_run, connection)
+                )
+                return _published(connection, policy, Pipeline(connection, options, run, told), history)
             except KeyboardInterrupt:
-                history.finish("interrupted", "interrupted")
+                history.fail("interrupted", "interrupted")
                 raise
             except AnondbError as error:
-                history.finish("failed", error.message if not options.show_values else type(error).__name__)
+                history.fail("failed", error.message if not options.show_values else type(error).__name__)
                 raise
             except BaseException as error:
-                history.finish("failed", type(error).__name__)
+                history.fail("failed", type(error).__name__)
                 raise
-            history.finish("done", result=result.as_kept(), metrics=result.by_column())
-            return result
 
 
 class _Told:
@@ -62,11 +67,14 @@ class _Told:
         self.listener.step(step)
 
 
-def _published(connection: Connection, policy: Policy, pipeline: Pipeline) -> Result:
+def _published(connection: Connection, policy: Policy, pipeline: Pipeline, history: History) -> Result:
     with one_snapshot(connection, "committing the release"):
+        history.claim(connection)
         with pipeline.stage("prepare"):
             plan = _prepared(connection, policy, pipeline)
-        return pipeline.release(plan, plan.fresh(pipeline.run), swap=True)
+        result = pipeline.release(plan, plan.fresh(pipeline.run), swap=True)
+        history.publish(connection, result.as_kept(), result.by_column())
+    return result
 
 
 def _prepared(connection: Connection, policy: Policy, pipeline: Pipeline) -> Plan:

@@ -218,11 +218,10 @@ comment on function anondb.role_name(oid) is 'A role as GRANT names it; 0 is pub
 create function anondb.own_release(run bigint, target_schema name, target_name name) returns void
 language sql volatile parallel unsafe
 begin atomic
-    -- In the run's own transaction: a release is ours, and its run done, from the moment it can be read,
-    -- even if nobody is left to write the rest of the history.
-    update anondb.run as r set release_oid = c.oid, status = 'done', finished_at = clock_timestamp()
+    -- In the run's own transaction: a release is ours from the moment it can be read.
+    update anondb.run as r set release_oid = c.oid
     from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
     where r.id = run and n.nspname = target_schema and c.relname = target_name;
 end;
 comment on function anondb.own_release(bigint, name, name) is
-'Notes in the history that the table at this place is the release of this run, which is done.';
+'Notes in the history that the table at this place is the release of this run.';

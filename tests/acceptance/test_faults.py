@@ -62,7 +62,7 @@ def test_a_run_whose_process_is_killed_is_found_lost_by_the_next(clinic: Clinic)
 def test_the_second_of_two_runs_on_one_target_is_told_and_leaves(clinic: Clinic) -> None:
     policy = clinic.policy(source="hospital.gated")
     with clinic.gate_shut() as wait_for_backend:
-        first = clinic.start("run", policy)
+        first = clinic.start("run", policy, "--lock-timeout", "60")
         wait_for_backend()
         with clinic.unchanged(None):
             assert "another run is publishing share.admissions" in complaint(clinic.cli("run", policy), 5)
