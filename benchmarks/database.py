@@ -27,7 +27,7 @@ def fresh_database(dsn: str | None) -> Iterator[str]:
             admin.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
         try:
             conninfo = make_conninfo(server, dbname=name)
-            with Door(conninfo).open() as connection:
+            with Door(conninfo).lend() as connection:
                 upgrade(connection)
             yield conninfo
         finally:

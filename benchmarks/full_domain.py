@@ -53,7 +53,7 @@ class Case:
 def run(options: Options) -> dict[str, Any]:
     adult.require(options.data)
     say("making a database")
-    with fresh_database(options.dsn) as conninfo, Door(conninfo).open() as connection:
+    with fresh_database(options.dsn) as conninfo, Door(conninfo).lend() as connection:
         adult.load(connection, options.data)
         cases = []
         source: tuple[int, bool] | None = None

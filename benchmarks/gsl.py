@@ -35,7 +35,7 @@ _FAULTS = "select * from anondb.vgh_faults('bench1')"
 
 def run(options: Options) -> dict[str, Any]:
     say("making a database")
-    with fresh_database(options.dsn) as conninfo, Door(conninfo).open() as connection:
+    with fresh_database(options.dsn) as conninfo, Door(conninfo).lend() as connection:
         say("loading WordNet")
         ontology.store(connection, "wordnet", wordnet.read())
         say("storing hierarchies")

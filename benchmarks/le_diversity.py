@@ -59,7 +59,7 @@ def run(options: Options) -> dict[str, Any]:
     """Adult itself, then the first size that was asked for."""
     adult.require(options.data)
     say("making a database")
-    with fresh_database(options.dsn) as conninfo, Door(conninfo).open() as connection:
+    with fresh_database(options.dsn) as conninfo, Door(conninfo).lend() as connection:
         adult.load(connection, options.data)
         adult.original(connection)
         cases = [_measure(conninfo, options, Case(adult.RECORDS, *model, False)) for model in MODELS]

@@ -66,7 +66,7 @@ PUBLISHED = Shape(1000, 56, topics=50, words=70)
 
 def run(options: Options) -> dict[str, Any]:
     say("making a database")
-    with fresh_database(options.dsn) as conninfo, Door(conninfo).open() as connection:
+    with fresh_database(options.dsn) as conninfo, Door(conninfo).lend() as connection:
         say("loading WordNet")
         ontology.store(connection, "wordnet", wordnet.read())
         runs = [_run(conninfo, connection, shape) for shape in (SMALL, PUBLISHED)]

@@ -48,7 +48,7 @@ def run(options: Options) -> dict[str, Any]:
     adult.require(options.data)
     say("making a database")
     rows = options.rows[0]
-    with fresh_database(options.dsn) as conninfo, Door(conninfo).open() as connection:
+    with fresh_database(options.dsn) as conninfo, Door(conninfo).lend() as connection:
         adult.load(connection, options.data)
         adult.scale(connection, rows, numbered=True)
         cases = [

@@ -48,7 +48,7 @@ def run(options: Options) -> dict[str, Any]:
     """Adult itself, then the first size that was asked for."""
     adult.require(options.data)
     say("making a database")
-    with fresh_database(options.dsn) as conninfo, Door(conninfo).open() as connection:
+    with fresh_database(options.dsn) as conninfo, Door(conninfo).lend() as connection:
         adult.load(connection, options.data)
         cases = [
             *_of_source(conninfo, connection, options, adult.RECORDS, numbered=False),

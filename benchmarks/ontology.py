@@ -29,7 +29,7 @@ _FORGET = "truncate anondb.concept_similarity"
 
 def run(options: Options) -> dict[str, Any]:
     say("making a database")
-    with fresh_database(options.dsn) as conninfo, Door(conninfo).open() as connection:
+    with fresh_database(options.dsn) as conninfo, Door(conninfo).lend() as connection:
         say("loading WordNet")
         load = _load(conninfo)
         figures = {measure: _measure(connection, measure, options.repeat) for measure in MEASURES}

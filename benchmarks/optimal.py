@@ -46,7 +46,7 @@ CASES = [Case(objective, share) for objective in ("loss", "classes") for share i
 def run(options: Options) -> dict[str, Any]:
     adult.require(options.data)
     say("making a database")
-    with fresh_database(options.dsn) as conninfo, Door(conninfo).open() as connection:
+    with fresh_database(options.dsn) as conninfo, Door(conninfo).lend() as connection:
         adult.load(connection, options.data)
         adult.original(connection)
         return {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anondb.db import aika, gsl, upgrade, vgh
-from anondb.db.connection import Connection
+from anondb.db.session import Session
 from anondb.errors import UsageError
 from anondb.hierarchy.picture import Losses
 from anondb.hierarchy.ranking import Ranking, RankingMethod
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Building:
     """What a database does with hierarchies that nobody has written."""
 
-    connection: Connection
+    session: Session
 
     def build_vgh(
         self,
@@ -50,14 +50,14 @@ class Building:
         from anondb.algorithms.aika import Options
         from anondb.plan import build_vgh
 
-        upgrade.require_current(self.connection)
+        upgrade.require_current(self.session)
         options, given = Options(k, levels, perspectives, seed), dict(senses or {})
         asked = build_vgh.BuildRequest(name, table, column, options, ontology, bound, given, replace, ask)
-        return build_vgh.build(self.connection, asked, progress)
+        return build_vgh.build(self.session, asked, progress)
 
     def rank_vghs(self, names: Sequence[str] | str, method: RankingMethod | None = None) -> Ranking:
         """Ranks hierarchies on four sides, best first; a name that was built stands for all its candidates."""
-        upgrade.require_current(self.connection)
+        upgrade.require_current(self.session)
         method = method or RankingMethod()
         if (method.table is None) != (method.column is None):
             raise UsageError(
@@ -71,14 +71,14 @@ class Building:
 
     def keep_vgh(self, vgh: str, name: str, *, replace: bool = False) -> None:
         """Stores a hierarchy once more, under the name that policies use."""
-        upgrade.require_current(self.connection)
+        upgrade.require_current(self.session)
         aika.copy(self._unwatched, vgh, name, replace=replace)
 
     def edge_losses(self, name: str, *, measure: str = "wup", aggregate: str = "avg") -> dict[Node, float]:
         """The loss of each edge of a hierarchy, by the node (level, label) at its lower end."""
-        upgrade.require_current(self.connection)
-        found = gsl.leaf_losses(self.connection, name, measure)
-        return edge_losses(vgh.fetch(self.connection, name), found, aggregate)
+        upgrade.require_current(self.session)
+        found = gsl.leaf_losses(self.session, name, measure)
+        return edge_losses(vgh.fetch(self.session, name), found, aggregate)
 
     def report_vghs(
         self, ranking: Ranking, file: Path | str, made_by: Mapping[str, str] | None = None
@@ -86,17 +86,17 @@ class Building:
         """Writes a ranking as one HTML file, with pictures of the hierarchies; these show values of the column."""
         from anondb.report import hierarchies
 
-        upgrade.require_current(self.connection)
+        upgrade.require_current(self.session)
         measure = ranking.method.measure
         drawn = []
         for place, ranked in enumerate(ranking.ranked[: hierarchies.DRAWN]):
-            table = vgh.fetch(self.connection, ranked.vgh)
+            table = vgh.fetch(self.session, ranked.vgh)
             losses: Losses = {}
             edges: Losses | None = None
             if ranked.aspects["semq"].score is not None:
-                losses = gsl.node_losses(self.connection, ranked.vgh, measure)
+                losses = gsl.node_losses(self.session, ranked.vgh, measure)
                 if place == 0:
-                    found = gsl.leaf_losses(self.connection, ranked.vgh, measure)
+                    found = gsl.leaf_losses(self.session, ranked.vgh, measure)
                     edges = edge_losses(table, found, "avg")
             drawn.append(hierarchies.Drawn(ranked.vgh, table, losses, edges))
         hierarchies.write(ranking, drawn, made_by or {}, file)
@@ -111,4 +111,4 @@ class Building:
         """Nobody keeps the steps of what is no run."""
         from anondb.db.execute import Executor
 
-        return Executor(self.connection, lambda step: None)
+        return Executor(self.session, lambda step: None)

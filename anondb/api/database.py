@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -36,9 +37,12 @@ if TYPE_CHECKING:
     from anondb.plan.pipeline import Listener
 
 
-def connect(dsn: str | None = None) -> Database:
-    """Opens the database that `--dsn`, ANONDB_DSN or libpq's variables name, else the embedded one."""
-    return Database(find(dsn))
+def connect(dsn: str | None = None, *, owner: str | None = None) -> Database:
+    """Opens the database that `--dsn`, ANONDB_DSN or libpq's variables name, else the embedded one.
+
+    `owner`, else ANONDB_OWNER, names the role that anondb was installed by, where it is none of yours.
+    """
+    return Database(find(dsn, owner))
 
 
 class Database(Hierarchies, Building, Ontologies, SyntheticTables):
@@ -48,9 +52,9 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
         self.door = door
         self._is_beside_a_run = Lock()
         try:
-            self.connection: Connection = door.open()
+            self.session = door.open()
             if door.is_embedded:
-                upgrade.upgrade(self.connection)  # it is all ours, so nobody has to be asked
+                upgrade.upgrade(self.session)  # it is all ours, so nobody has to be asked
         except BaseException:
             door.close()
             raise
@@ -74,8 +78,8 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
             from anondb import release_report
 
             options = replace(options, evaluate="full")
-            upgrade.require_current(self.connection)
-            release_report.require_possible(self.connection, report)
+            upgrade.require_current(self.session)
+            release_report.require_possible(self.session, report)
         with self._beside() as beside:
             release = Release(self, running.execute(self.door, beside, policy, options, listener))
         if report is not None:
@@ -86,8 +90,8 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
         """Writes the report of a run, one HTML file, from the history alone; returns where it is."""
         from anondb import release_report
 
-        upgrade.require_current(self.connection)
-        return release_report.write(self.connection, run, file)
+        upgrade.require_current(self.session)
+        return release_report.write(self.session, run, file)
 
     def plan(self, policy: Policy | Path | str, *, replace: bool = False) -> str:
         """The whole SQL that a run would send; reads the catalogue and touches nothing."""
@@ -96,14 +100,14 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
         from anondb.plan.meanings import ontologies
         from anondb.plan.parts import is_in_parts, parts
 
-        upgrade.require_current(self.connection)
+        upgrade.require_current(self.session)
         policy = _policy(policy)
-        source = catalog.resolve_source(self.connection, policy.source)
-        target = catalog.resolve_target(self.connection, policy.target)
-        items = catalog.resolve_items(self.connection, policy)
+        source = catalog.resolve_source(self.session, policy.source)
+        target = catalog.resolve_target(self.session, policy.target)
+        items = catalog.resolve_items(self.session, policy)
         needed = bool(ontologies(policy))
-        found = catalog.snapshot(self.connection, source, target, items, with_ontologies=needed)
-        found = catalog.with_parts(self.connection, found, parts(target), in_parts=is_in_parts(policy))
+        found = catalog.snapshot(self.session, source, target, items, with_ontologies=needed)
+        found = catalog.with_parts(self.session, found, parts(target), in_parts=is_in_parts(policy))
         return rehearse.script(compile_plan(policy, found, replace=replace))
 
     def lattice(
@@ -125,8 +129,8 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
         """What a run found that its release is worth and gives away; `"last"` is the last that published."""
         from anondb.plan import evaluation
 
-        upgrade.require_current(self.connection)
-        return evaluation.of_run(kept_runs.find(self.connection, run))
+        upgrade.require_current(self.session)
+        return evaluation.of_run(kept_runs.find(self.session, run))
 
     def evaluate_tables(
         self,
@@ -187,15 +191,20 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
 
     def upgrade(self) -> Status:
         """Installs anondb in the database, or brings it to this package's version."""
-        return upgrade.upgrade(self.connection)
+        return upgrade.upgrade(self.session)
 
     def status(self) -> Status:
         """What is installed, against what this package carries."""
-        return upgrade.status(self.connection)
+        return upgrade.status(self.session)
 
     def remove(self) -> list[str]:
         """Takes away everything that is anondb's, and only that; releases stay."""
-        return removal.remove(self.connection)
+        return removal.remove(self.session)
+
+    @cached_property
+    def connection(self) -> Connection:
+        """A connection for your own statements, with your own search path; ours are sent on another."""
+        return self.door.lend()
 
     @contextmanager
     def _beside(self) -> Iterator[Connection]:
@@ -205,8 +214,8 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
                 yield another
             return
         try:
-            if is_free(self.connection):
-                yield self.connection
+            if is_free(self.session):
+                yield self.session
             else:
                 with self.door.open() as another:
                     yield another
@@ -214,7 +223,9 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
             self._is_beside_a_run.release()
 
     def close(self) -> None:
-        self.connection.close()
+        self.session.close()
+        if "connection" in vars(self):
+            self.connection.close()
         self.door.close()
 
     def __enter__(self) -> Self:

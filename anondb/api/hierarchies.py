@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anondb.db import gsl, upgrade, vgh
-from anondb.db.connection import Connection
+from anondb.db.session import Session
 from anondb.db.vgh import VghInfo
 from anondb.hierarchy import csvfile
 from anondb.hierarchy.model import VghTable
@@ -17,28 +17,28 @@ from anondb.hierarchy.tree import Node
 class Hierarchies:
     """The stored hierarchies of a database."""
 
-    connection: Connection
+    session: Session
 
     def load_vgh(
         self, name: str, file: Path | str, *, replace: bool = False, ontology: str | None = None
     ) -> VghInfo:
         """Stores a hierarchy from a CSV file: one row a leaf, `leaf;level1;…;root`; its terms are WordNet's."""
-        upgrade.require_current(self.connection)
-        return vgh.store(self.connection, name, csvfile.read(Path(file)), replace=replace, ontology=ontology)
+        upgrade.require_current(self.session)
+        return vgh.store(self.session, name, csvfile.read(Path(file)), replace=replace, ontology=ontology)
 
     def vgh(self, name: str) -> VghTable:
         """A stored hierarchy."""
-        upgrade.require_current(self.connection)
-        return vgh.fetch(self.connection, name)
+        upgrade.require_current(self.session)
+        return vgh.fetch(self.session, name)
 
     def vghs(self) -> list[VghInfo]:
         """All stored hierarchies."""
-        upgrade.require_current(self.connection)
-        return vgh.catalogue(self.connection)
+        upgrade.require_current(self.session)
+        return vgh.catalogue(self.session)
 
     def drop_vgh(self, name: str) -> None:
-        upgrade.require_current(self.connection)
-        vgh.drop(self.connection, name)
+        upgrade.require_current(self.session)
+        vgh.drop(self.session, name)
 
     def score(
         self,
@@ -52,8 +52,8 @@ class Hierarchies:
         unmapped: str = Method.unmapped,
     ) -> Score:
         """How much meaning a hierarchy loses (GSL), level by level, and what is wrong with it; print it."""
-        upgrade.require_current(self.connection)
-        return gsl.score(self.connection, name, Method(measure, aggregate, weights, table, column, unmapped))
+        upgrade.require_current(self.session)
+        return gsl.score(self.session, name, Method(measure, aggregate, weights, table, column, unmapped))
 
     def score_set(
         self,
@@ -63,22 +63,22 @@ class Hierarchies:
         preferences: Sequence[float] | None = None,
     ) -> ScoreSet:
         """Several hierarchies side by side, best first, with the score of the set."""
-        upgrade.require_current(self.connection)
-        return gsl.score_set(self.connection, names, method or Method(), preferences)
+        upgrade.require_current(self.session)
+        return gsl.score_set(self.session, names, method or Method(), preferences)
 
     def node_losses(
         self, name: str, *, measure: str = "wup", aggregate: str = "avg"
     ) -> dict[Node, float | None]:
         """The loss of each node (level, label) of a hierarchy, over the leaves below it."""
-        upgrade.require_current(self.connection)
-        return gsl.node_losses(self.connection, name, measure, aggregate)
+        upgrade.require_current(self.session)
+        return gsl.node_losses(self.session, name, measure, aggregate)
 
     def vgh_senses(self, name: str) -> list[NodeSense]:
         """What every node of a hierarchy means, how that was found, and how sure it is."""
-        upgrade.require_current(self.connection)
-        return gsl.senses(self.connection, name)
+        upgrade.require_current(self.session)
+        return gsl.senses(self.session, name)
 
     def choose_sense(self, name: str, label: str, concept: str | None) -> None:
         """Says what a label of a hierarchy means, as `bat#1`; None takes the choice back."""
-        upgrade.require_current(self.connection)
-        gsl.choose_sense(self.connection, name, label, concept)
+        upgrade.require_current(self.session)
+        gsl.choose_sense(self.session, name, label, concept)

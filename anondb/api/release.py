@@ -33,13 +33,13 @@ class Release:
         """The released rows (or the first of them) as a pandas DataFrame."""
         from anondb.report import frames
 
-        return frames.rows(self._database.connection, self.result.relation, limit)
+        return frames.rows(self._database.session, self.result.relation, limit)
 
     def class_sizes(self) -> pandas.Series[int]:
         """The sizes of the release's classes, counted from its rows now."""
         from anondb.report import frames
 
-        result, connection = self.result, self._database.connection
+        result, connection = self.result, self._database.session
         if result.ontology is not None:
             return frames.set_class_sizes(connection, result.relation, result.quasi[0], result.ontology)
         return frames.class_sizes(connection, result.relation, list(result.quasi))

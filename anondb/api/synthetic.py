@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anondb.db import upgrade
-from anondb.db.connection import Connection
+from anondb.db.session import Session
 
 if TYPE_CHECKING:
     from anondb.domain.model import Domain
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class SyntheticTables:
     """What a database can generate, and learn from its tables."""
 
-    connection: Connection
+    session: Session
 
     def generate(
         self,
@@ -34,9 +34,9 @@ class SyntheticTables:
         """Makes a table of synthetic rows of a built-in domain (`"irish_census"`) or of one in a file."""
         from anondb import generation
 
-        upgrade.require_current(self.connection)
+        upgrade.require_current(self.session)
         return generation.generate(
-            self.connection,
+            self.session,
             domain,
             rows,
             table,
@@ -59,9 +59,9 @@ class SyntheticTables:
         """Makes a table for each of the twelve distributions and each size, and tells how different they are."""
         from anondb import generation
 
-        upgrade.require_current(self.connection)
+        upgrade.require_current(self.session)
         return generation.grid(
-            self.connection,
+            self.session,
             domain,
             table,
             sizes=generation.SIZES if sizes is None else sizes,
@@ -83,14 +83,14 @@ class SyntheticTables:
         """The SQL that would make the table, for any client; touches nothing."""
         from anondb import generation
 
-        upgrade.require_current(self.connection)
+        upgrade.require_current(self.session)
         return generation.statement(
-            self.connection, domain, rows, table, distribution=distribution, sort=sort, seed=seed
+            self.session, domain, rows, table, distribution=distribution, sort=sort, seed=seed
         )
 
     def learn(self, table: str, options: LearnOptions | None = None) -> Learned:
         """A domain from a table: its `text` is TOML, and has nothing that only few records have."""
         from anondb import learning
 
-        upgrade.require_current(self.connection)
-        return learning.learn(self.connection, table, options)
+        upgrade.require_current(self.session)
+        return learning.learn(self.session, table, options)

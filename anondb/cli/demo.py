@@ -116,7 +116,7 @@ def _open(dsn: str | None) -> Database:
 
 
 def _server(db: Database) -> str:
-    version = db.connection.info.server_version
+    version = db.session.info.server_version
     number = f"{version // 10000}.{version % 10000}"
     if db.door.is_embedded:
         return f"An embedded PostgreSQL {number} runs while it is needed. (Yours, later: --dsn.)"
@@ -141,7 +141,7 @@ def _copy(example: Path, folder: Path) -> list[Path]:
 def _persons(db: Database, example: Path) -> list[tuple[str, ...]]:
     """Makes the table, and returns a few of its records."""
     with translated("making the demo's table"):
-        is_ours = db.connection.execute(_THERE).fetchone()
+        is_ours = db.session.execute(_THERE).fetchone()
         if is_ours == (False,):
             raise UsageError(
                 "hospital.admissions is there already, and the demo has not made it",
@@ -149,7 +149,7 @@ def _persons(db: Database, example: Path) -> list[tuple[str, ...]]:
             )
         if is_ours is None:
             make_admissions(db, example)
-        records = [tuple(map(str, row)) for row in db.connection.execute(_RECORDS)]
+        records = [tuple(map(str, row)) for row in db.session.execute(_RECORDS)]
     out.print("Drawn from the domain in hospital.toml: jobs by age, diagnoses by age and sex.\n")
     shown = table(*_COLUMNS)
     for record in records:
@@ -160,10 +160,10 @@ def _persons(db: Database, example: Path) -> list[tuple[str, ...]]:
 
 def make_admissions(db: Database, example: Path) -> None:
     """The table as `anondb generate hospital.toml --rows 5000` makes it, and a schema for its release."""
-    with db.connection.transaction():
-        db.connection.execute(_SCHEMAS)
+    with db.session.transaction():
+        db.session.execute(_SCHEMAS)
         db.generate(example / "hospital.toml", 5000, "hospital.admissions")
-        db.connection.execute(_MARK)
+        db.session.execute(_MARK)
 
 
 def _before_and_after(
@@ -175,7 +175,7 @@ def _before_and_after(
         for record in records:
             value = dict(zip(_COLUMNS, record, strict=True))
             after = {column.name: _label(db, column, value[column.name], result) for column in policy.quasi}
-            row = db.connection.execute(_ALIKE, after).fetchone()
+            row = db.session.execute(_ALIKE, after).fetchone()
             shown.add_row(*record)
             if row and row[0]:
                 cells = [after.get(name, value[name]) for name in _COLUMNS[1:]]
@@ -204,14 +204,14 @@ def _label(db: Database, column: Column, value: str, result: Result) -> str:
             query, arguments = _MASK, (value, side, height, level)
         case _:
             return ROOT
-    return str(*db.connection.execute(query, arguments).fetchone() or ())
+    return str(*db.session.execute(query, arguments).fetchone() or ())
 
 
 def _sizes(db: Database, result: Result) -> None:
     block = "#" if out.options.ascii_only else "█"
     sizes = table("class size", ">classes", ">records", "")
     with translated("counting classes"):
-        for size, classes, records in db.connection.execute(_SIZES):
+        for size, classes, records in db.session.execute(_SIZES):
             assert isinstance(records, int)
             bar = block * max(1, round(_BAR * records / result.released))
             sizes.add_row(str(size), f"{classes:,}", f"{records:,}", f"[cyan]{bar}[/cyan]")
@@ -222,7 +222,7 @@ def _sizes(db: Database, result: Result) -> None:
 def _steps(db: Database, result: Result) -> None:
     slowest = table("stage", "step", ">rows", ">ms")
     with translated("reading the history"):
-        for stage, name, rows, ms in db.connection.execute(_STEPS, (result.run,)):
+        for stage, name, rows, ms in db.session.execute(_STEPS, (result.run,)):
             slowest.add_row(str(stage), str(name), f"{rows:,}", f"{ms:.1f}")
     out.print("\nThe five longest steps (all of them, with their SQL: table anondb.run_step):\n")
     out.print(slowest)

@@ -94,7 +94,7 @@ def senses(
     """
     chosen = [_choice(text) for text in choices or ()]
     with connect(dsn) as db:
-        with db.connection.transaction():  # all choices or none
+        with db.session.transaction():  # all choices or none
             for label, concept in chosen:
                 db.choose_sense(name, label, concept)
         found = db.vgh_senses(name)

@@ -9,6 +9,7 @@ from typing import Any
 from anondb.catalogue import Snapshot, SourceInfo, StoredInfo, TargetInfo
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
+from anondb.db.session import Session, user_path
 from anondb.errors import UsageError, did_you_mean
 from anondb.policy.model import Name, Policy
 from anondb.policy.names import LONGEST
@@ -16,12 +17,18 @@ from anondb.sqlgen.shape import Relation, SourceColumn
 
 SOURCE_KINDS = "rpvmf"  # tables, partitioned tables, views, materialized views, foreign tables
 
+# A name without a schema is looked for where the user's search path would find it, and a connection that is not
+# ours has that path still.
 _RELATION = """
 select n.nspname, c.relname, c.relkind::text
-from pg_catalog.pg_class as c
-join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
-where c.oid = pg_catalog.to_regclass(
-    coalesce(pg_catalog.quote_ident(%(schema)s) || '.', '') || pg_catalog.quote_ident(%(table)s))
+from pg_catalog.unnest(case when %(schema)s::text is not null then array[%(schema)s::text]
+                            else coalesce(%(path)s::text[], pg_catalog.current_schemas(true)::text[]) end)
+     with ordinality as p (schema, place)
+join pg_catalog.pg_namespace as n
+  on n.oid = case p.schema when 'pg_temp' then pg_catalog.pg_my_temp_schema()
+                           else (select s.oid from pg_catalog.pg_namespace as s where s.nspname = p.schema) end
+join pg_catalog.pg_class as c on c.relnamespace = n.oid and c.relname = %(table)s
+order by p.place limit 1
 """
 
 _COLUMNS = """
@@ -91,7 +98,7 @@ _SCHEMA = "select exists (select from pg_catalog.pg_namespace as n where n.nspna
 
 _NEIGHBOURS = """
 select c.relname from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
-where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname = coalesce(%(schema)s, current_schema)
+where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname = coalesce(%(schema)s, %(here)s, pg_catalog.current_schema())
 """
 
 _HIERARCHIES = """
@@ -106,10 +113,13 @@ _ONTOLOGIES = "select o.name from anondb.ontology as o order by o.name"
 def resolve_source(connection: Connection, name: Name, role: str = "source") -> Relation:
     """A table that is read, with its schema, found as the search path finds it; errors tell its role."""
     with translated(f"looking up the {role}"):
-        found = _rows(connection, _RELATION, schema=name.schema, table=name.table)
+        path = user_path(connection)
+        found = _rows(connection, _RELATION, schema=name.schema, table=name.table, path=path)
         if found and found[0][2] in SOURCE_KINDS:
             return Relation(*found[0][:2])
-        neighbours = [table for (table,) in _rows(connection, _NEIGHBOURS, schema=name.schema)]
+        neighbours = [
+            table for (table,) in _rows(connection, _NEIGHBOURS, schema=name.schema, here=_here(connection))
+        ]
     what = "does not exist" if not found else "is not a table, a view or a foreign table"
     raise UsageError(
         f"{role} {name} {what}",
@@ -128,7 +138,7 @@ def resolve_target(connection: Connection, name: Name) -> Relation:
     if name.schema is not None:
         return Relation(name.schema, name.table)
     with translated("reading the search path"):
-        [(schema,)] = _rows(connection, "select current_schema")
+        schema = _here(connection)
     if schema is None:
         raise UsageError(
             f"target {name} names no schema, and the search path has none",
@@ -200,6 +210,14 @@ def _target(connection: Connection, target: Relation, named: Relation | None = N
 def target_text(relation: Relation) -> str:
     """How the history names a target."""
     return str(Name(relation.schema, relation.name))
+
+
+def _here(connection: Connection) -> str | None:
+    """The schema in which the user makes tables that have none."""
+    if isinstance(connection, Session):
+        return connection.user_schema
+    [(schema,)] = _rows(connection, "select pg_catalog.current_schema()")
+    return None if schema is None else str(schema)
 
 
 def _rows(connection: Connection, query: str, **parameters: object) -> list[tuple[Any, ...]]:

@@ -17,6 +17,7 @@ from psycopg.conninfo import make_conninfo
 
 from anondb.db.server_files import POLL, beside, opened, try_lock
 from anondb.db.server_user import SYSTEM_USER, User, complaint
+from anondb.db.session import Session
 from anondb.errors import DatabaseError
 
 TIMEOUT = 60
@@ -126,7 +127,7 @@ class Cluster:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
 
-    def connect(self, durable: bool) -> psycopg.Connection:
+    def connect(self, durable: bool) -> Session:
         """Connect to the server as soon as it answers; start it if none lives."""
         launched = False
         refusal: object = "it said nothing"
@@ -144,9 +145,10 @@ class Cluster:
             if socket_dir is not None:
                 self.user.require_private(socket_dir)
                 try:
-                    return psycopg.connect(
-                        conninfo(socket_dir, "postgres"), autocommit=True, connect_timeout=5
-                    )
+                    place = conninfo(socket_dir, "postgres")
+                    connection = Session.connect(place, autocommit=True, connect_timeout=5)
+                    connection.pin()
+                    return connection
                 except psycopg.OperationalError as error:
                     # as a rule the server is on its way out, and the next round starts a new one
                     refusal = error

@@ -13,14 +13,15 @@ from psycopg.pq import TransactionStatus
 
 from anondb.db import embedded
 from anondb.db.errors import TWO_CONNECTIONS, translated
+from anondb.db.session import Connection, Session
 from anondb.errors import DatabaseError, EndedError, UsageError
+
+__all__ = ["Connection", "Door", "Session", "find", "one_snapshot"]
 
 # Any of these names a server or a database to libpq; PGUSER or PGPASSWORD alone do not.
 _LIBPQ = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE")
 
 MINIMUM_VERSION = 140000
-
-Connection = psycopg.Connection[tuple[object, ...]]
 
 
 @dataclass
@@ -29,19 +30,18 @@ class Door:
 
     conninfo: str
     server: embedded.EmbeddedServer | None = None
+    owner: str | None = None  # whom the user trusts with what is installed
 
     @property
     def is_embedded(self) -> bool:
         return self.server is not None
 
-    def open(self) -> Connection:
-        """A new connection in autocommit mode."""
+    def open(self) -> Session:
+        """A new connection in autocommit mode, for our own statements: nobody's operators are found by them."""
         with translated("connecting"):
-            connection = psycopg.connect(
-                make_conninfo(self.conninfo, application_name="anondb", client_encoding="UTF8"),
-                autocommit=True,
-                prepare_threshold=None,
-            )
+            connection = Session.connect(self._conninfo(), autocommit=True, prepare_threshold=None)
+            connection.pin()
+        connection.owner = self.owner
         if connection.info.server_version < MINIMUM_VERSION:
             version = connection.info.server_version // 10000
             connection.close()
@@ -56,6 +56,14 @@ class Door:
             return self.open()
         except EndedError as error:
             raise DatabaseError(error.message, hint=TWO_CONNECTIONS) from None
+
+    def lend(self) -> Connection:
+        """A new connection in autocommit mode, for the user's own statements, with the user's own search path."""
+        with translated("connecting"):
+            return psycopg.connect(self._conninfo(), autocommit=True)
+
+    def _conninfo(self) -> str:
+        return make_conninfo(self.conninfo, application_name="anondb", client_encoding="UTF8")
 
     def close(self) -> None:
         if self.server is not None:
@@ -85,8 +93,9 @@ def one_snapshot(connection: Connection, doing: str, *, undo: bool = False) -> I
             yield
 
 
-def find(dsn: str | None = None) -> Door:
+def find(dsn: str | None = None, owner: str | None = None) -> Door:
     """The database to work on; starts the embedded one if nothing else is named."""
+    owner = owner or os.environ.get("ANONDB_OWNER") or None
     named = dsn or os.environ.get("ANONDB_DSN")
     if named:
         try:
@@ -96,8 +105,8 @@ def find(dsn: str | None = None) -> Door:
                 "what --dsn or ANONDB_DSN gives is not a connection string",
                 hint="for example postgresql://user@host/database, or 'host=… dbname=…'",
             ) from None
-        return Door(named)
+        return Door(named, owner=owner)
     if any(os.environ.get(variable) for variable in _LIBPQ):
-        return Door("")
+        return Door("", owner=owner)
     server = embedded.start()
     return Door(server.dsn, server)

@@ -166,14 +166,16 @@ def test_dates_are_learned_as_dates_however_the_session_writes_them(shared: Data
         "drop table if exists t; create table t as select date '2024-02-28' + i % 3 as d, "
         "case when i % 3 = 0 then 'first' else 'later' end as x from generate_series(1, 300) as i"
     )
-    with shared.connection.transaction(force_rollback=True):
-        shared.connection.execute("set local datestyle = 'German'")
+    with shared.session.transaction(force_rollback=True):
+        shared.session.execute("set local datestyle = 'German'")
         domain = parse(shared.learn("t").text)
         assert [attribute.kind for attribute in domain.attributes] == ["date", "text"]
         shared.generate(domain, 100, "dates")
-        pairs = shared.connection.execute("select distinct d - date '2024-02-28', x from dates").fetchall()
+        pairs = shared.session.execute(
+            "select distinct d - date '2024-02-28', x from public.dates"
+        ).fetchall()
         assert set(pairs) == {(0, "first"), (1, "later"), (2, "later")}
-        shared.connection.execute("update t set d = 'infinity' where x = 'first'")
+        shared.session.execute("update public.t set d = 'infinity' where x = 'first'")
         assert parse(shared.learn("t").text).attributes[0].kind == "text"
 
 

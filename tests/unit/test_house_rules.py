@@ -247,6 +247,19 @@ def test_trees_become_text_in_one_place() -> None:
     assert rendering == ["anondb/sqlgen/render.py"]
 
 
+def test_our_statements_go_through_connections_that_pin_their_path() -> None:
+    text = {name: path.read_text(encoding="utf-8") for name, path in zip(MODULES, CODE, strict=True)}
+    opened = {name for name, code in text.items() if re.search(r"\b(psycopg|Session)\.connect\(", code)}
+    assert opened == {"anondb/db/connection.py", "anondb/db/cluster.py"}
+    # Database.connection is for the user's own statements: the only one that does not, and not for ours
+    lent = r"\.lend\(|(?<!anondb\.)\b(?:db|database|_database|self)\.connection\b"
+    users = ("anondb/api/", "anondb/cli/")
+    used = {name: re.findall(lent, code) for name, code in text.items() if name.startswith(users)}
+    assert {name: found for name, found in used.items() if found} == {
+        "anondb/api/database.py": [".lend(", "self.connection"]  # opened and closed
+    }
+
+
 def test_the_project_speaks_of_itself_alone() -> None:
     files = [
         *CODE,

@@ -1,0 +1,192 @@
+"""Every command of the command line and every function, once, on a small database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TABLES = """
+create schema share;
+create table public.visits (id int primary key, age int, zip text, reason text, diagnosis text);
+insert into public.visits
+select i, 20 + i % 12, 'Z907' || i % 4, (array['owl', 'wren', 'carp', 'pike', 'oak', 'elm'])[1 + i % 6],
+       (array['flu', 'pneumonia', 'cancer', 'carcinoid', 'gastritis', 'dyspepsia'])[1 + i % 6]
+from generate_series(1, 48) as i;
+create table public.coded as select i.id, i.age::text, '*' as zip, i.diagnosis from public.visits as i;
+create table public.logs (id int, city text, queries text[]);
+insert into public.logs
+select i, 'city', (array[array['owl', 'wren'], array['carp', 'pike'], array['oak', 'elm']])[1 + i % 3 : 1 + i % 3]
+from generate_series(1, 12) as i;
+create table public.items as select l.id, q.item from public.logs as l, unnest(l.queries) as q (item);
+create table public.buyers as select l.id, l.city from public.logs as l;
+"""
+
+# concepts, and the same as a hierarchy
+KINDS = {
+    "animal": {"bird": ("owl", "wren"), "fish": ("carp", "pike")},
+    "plant": {"tree": ("oak", "elm"), "herb": ("mint", "sage")},
+}
+DISEASES = """\
+flu;infection;*
+pneumonia;infection;*
+cancer;tumour;*
+carcinoid;tumour;*
+gastritis;stomach disease;*
+dyspepsia;stomach disease;*
+"""
+QUASI = {
+    "age": '{ role = "quasi", hierarchy = { widths = [5, 10] } }',
+    "zip": '{ role = "quasi", hierarchy = { mask = "right" } }',
+}
+BARE = {"age": '{ role = "quasi" }', "zip": '{ role = "quasi" }'}
+SENSITIVE = '{ role = "sensitive" }'
+IDENTIFIER = '{ role = "identifier" }'
+
+
+def policy(
+    algorithm: str,
+    columns: dict[str, str],
+    source: str = "visits",
+    privacy: str = "k = 3",
+    target: str = "",
+    method: str = "",
+) -> str:
+    lines = [f'source = "{source}"', f'target = "{target or "share." + algorithm}"', "[privacy]", privacy]
+    lines += ["[method]", f'algorithm = "{algorithm}"', method, "[columns]"]
+    return "\n".join([*lines, *(f"{name} = {said}" for name, said in columns.items())])
+
+
+def write_files(folder: Path) -> None:
+    """The ontology, the hierarchies and the policies that the commands name."""
+    edges = [(kind, "thing") for kind in KINDS]
+    leaves = []
+    for kind, classes in KINDS.items():
+        for name, words in classes.items():
+            edges += [(name, kind), *((word, name) for word in words)]
+            leaves += [f"{word};{name};{kind};thing" for word in words]
+    (folder / "kinds.csv").write_text("child,parent\n" + "".join(f"{c},{p}\n" for c, p in edges))
+    (folder / "reason.csv").write_text("\n".join(leaves))
+    (folder / "disease.csv").write_text(DISEASES)
+    known = {"id": IDENTIFIER, "diagnosis": SENSITIVE}
+    reason = '{ role = "quasi", hierarchy = "reason" }'
+    meant = '{ role = "quasi", ontology = "kinds" }'
+    full = known | QUASI | {"reason": reason}
+    tops = '{ column = "diagnosis", l = 2 }'
+    models = f"k = 3\nsuppression = 0.9\nl_diversity = {tops}\n"
+    models += 't_closeness = { column = "diagnosis", t = 0.9 }'
+    policies = {
+        "datafly": policy("datafly", full, privacy=models),
+        "incognito": policy("incognito", full, privacy='k = 2\nunit = "id"\nsuppression = 0.5'),
+        "optimal": policy("optimal", full, target="best"),
+        "mondrian": policy("mondrian", known | BARE | {"reason": reason}),
+        "fusion": policy("fusion", known | BARE | {"reason": meant}),
+        "le_diversity": policy(
+            "le_diversity",
+            {"id": IDENTIFIER, "reason": IDENTIFIER, **BARE}
+            | {"diagnosis": '{ role = "sensitive", hierarchy = "disease" }'},
+            privacy='le_diversity = { column = "diagnosis", l = 3, e = 0.6 }',
+        ),
+        "mdav": policy(
+            "mdav",
+            {"id": IDENTIFIER, "city": IDENTIFIER}
+            | {"queries": '{ role = "quasi", set = true, ontology = "kinds" }'},
+            "logs",
+        ),
+        "mdav_items": policy(
+            "mdav",
+            {"id": IDENTIFIER, "city": IDENTIFIER}
+            | {
+                "queries": '{ role = "quasi", ontology = "kinds", '
+                'items = { table = "items", key = "id", item = "item" } }'
+            },
+            "buyers",
+            target="share.mdav_items",
+        ),
+    }
+    for name, text in policies.items():
+        (folder / f"{name}.toml").write_text(text)
+
+
+COMMANDS = """
+    db upgrade
+    db status
+    db upgrade
+    demo --dsn DSN
+    ontology load kinds.csv
+    ontology list
+    ontology show owl --ontology kinds
+    ontology map nightbird owl --ontology kinds
+    vgh load reason reason.csv --ontology kinds
+    vgh load reason reason.csv --ontology kinds --replace
+    vgh load disease disease.csv
+    vgh list
+    vgh score reason --table visits --column reason
+    vgh senses reason
+    vgh show reason
+    vgh export reason
+    vgh build built --table visits --column reason --ontology kinds --k 2 --best
+    vgh build ages --table visits --column age --k 2
+    vgh rank built
+    plan datafly.toml
+    run datafly.toml --evaluate full --report datafly.html
+    run datafly.toml
+    run incognito.toml --evaluate full
+    run optimal.toml --evaluate full
+    run mondrian.toml --evaluate full
+    run fusion.toml --evaluate full
+    run le_diversity.toml --evaluate full
+    run mdav.toml
+    run mdav.toml
+    run mdav_items.toml
+    lattice incognito.toml --full
+    compare incognito.toml --k 2,3 --evaluate full
+    report last --out last.html
+    evaluate last
+    evaluate --original visits --release coded --key id --quasi age,zip --sensitive diagnosis
+    evaluate --original visits --release coded --quasi age,zip --population coded
+    generate irish_census --rows 50 --table people
+    learn visits --identifier id --out learned.toml
+    generate learned.toml --rows 20 --table visitors
+    experiment gsl --table visits --column reason --ontology kinds --hierarchies 3 --k 2 --suppression 0.9
+"""
+"""Every command, in an order in which each finds what it needs."""
+
+FAREWELL = """
+    vgh drop disease
+    ontology drop kinds
+    db remove --yes
+"""
+
+
+def lines(commands: str, dsn: str) -> list[list[str]]:
+    """The words of each line; DSN stands for the database."""
+    return [
+        [dsn if word == "DSN" else word for word in line.split()] for line in commands.strip().splitlines()
+    ]
+
+
+CALLS = """
+select anondb.k_anonymity('visits', '{age,zip}');
+select anondb.l_diversity('visits', '{age}', 'diagnosis', 'recursive', 2);
+select anondb.l_diversity('visits', '{age}', 'diagnosis', 'entropy');
+select anondb.t_closeness('visits', '{zip}', 'age', 'ordered');
+select anondb.t_closeness('visits', '{age}', 'diagnosis', 'hierarchical', 'disease');
+select anondb.le_diversity('visits', '{zip}', 'diagnosis', 'disease');
+select anondb.similarity('owl', 'wren', 'wup', 'kinds');
+select anondb.set_distance('{owl,elm}', '{wren,elm}', 'average', 'shared', 'kinds');
+select anondb.find_concept('old owls', 'kinds');
+select anondb.choose_sense('reason', 'owl', 'owl');
+select anondb.covers('[20, 30)', '25');
+select anondb.record_linkage('visits', 'coded', 'id', '{age,zip}', 'text');
+select anondb.utility('visits', 'coded', 'id', '{age,zip}');
+select anondb.discernibility('visits', '{age}');
+select anondb.risk('visits', '{age,zip}');
+select anondb.vgh_gsl('reason', source => 'visits', source_column => 'reason');
+select anondb.generate('irish_census', 'public.citizens', 20);
+select anondb.mutual_information('visits', '{zip,diagnosis}', '{NULL,NULL}');
+select anondb.frequency_moments('visits', 'zip');
+select anondb.term_of_concept(anondb.find_concept('owl', 'kinds'));
+"""
+"""Calls by a user of SQL; what is in no command is called here."""
+
+INNER = {"le_join_nearest", "le_nearest_class", "likeness_row", "mdav_both_ways"}
+"""What only large or rare data makes a command call; their path is pinned as that of all others is."""
