@@ -16,10 +16,6 @@ VARIANTS = ("semantic", "non_semantic")
 MEASURES = {"semantic": "shared", "non_semantic": "equal"}
 """What the database calls the variants."""
 
-TERMS = ("frequent", "all")
-"""Which texts a synthetic record may quote: those of k records or more, or any."""
-
-
 ONTOLOGY = "wordnet"
 """Where a policy names no other."""
 

@@ -26,7 +26,8 @@ _ITEMS = "select i.mapped, i.unmapped, i.unmapped_distinct from anondb.mdav_item
 _COUNTS = "select count(distinct i.record), count(distinct i.concept) from mdav_item as i"
 _DISTANCES = "select anondb.mdav_distances($1, $2)"
 _PARTITION = "select anondb.mdav_partition($1)"
-_SYNTHETIC = "select anondb.mdav_synthetic($1, $2, $3)"
+_CENTROIDS = "select anondb.mdav_centroids($1)"
+_SYNTHETIC = "select anondb.mdav_synthetic($1)"
 
 
 @dataclass(frozen=True)
@@ -87,18 +88,18 @@ class Microaggregation:
         self.share = mdav.share(records, with_concepts, self.policy.privacy.k)
 
     def search(self) -> None:
-        """Distances of records, and the classes that they make."""
+        """Distances of records, the classes that they make, and what of their centroids k records have."""
         self._refuse_impossible()
         method, k = self.policy.method, self.policy.privacy.k
         measure = mdav.MEASURES[method.variant or mdav.VARIANTS[0]]
         self.db.run("distances", _DISTANCES, (method.distance or mdav.DISTANCES[0], measure))
         self.db.run("partition", _PARTITION, (k,))
+        self.db.run("centroids", _CENTROIDS, (k,))
 
     def publish(self) -> None:
         """Writes the synthetic records."""
         share, fresh, method, columns = self.share, self.fresh, self.policy.method, self.plan.columns
-        frequent = (method.terms or mdav.TERMS[0]) == "frequent"
-        self.db.run("synthetic records", _SYNTHETIC, (self.policy.privacy.k, method.seed, frequent))
+        self.db.run("synthetic records", _SYNTHETIC, (method.seed,))
         self.db.run("create release", sets.create_release(fresh, columns, self.column))
         insert = sets.insert_release(
             self.names,
@@ -111,10 +112,12 @@ class Microaggregation:
         self.written = self.db.run("insert release", insert)
 
     def measure(self) -> None:
-        """The terms of the release are looked up again: k is that of their concepts."""
+        """The terms of the release are looked up again: k is that of their concepts, together and one by one."""
+        k = self.policy.privacy.k
         figures = self.db.one("count classes", sets.class_figures(self.fresh, self.column, self.ontology))
         rows, classes, smallest, largest, squares = map(int, figures)
-        self.published = Published(rows, classes, smallest, largest, squares)
+        [rare] = self.db.one("rare terms", sets.rare_terms(self.fresh, self.column, k, self.ontology))
+        self.published = Published(rows, classes, smallest, largest, squares, rare=int(rare))
 
     def verify(self) -> None:
         expected = self.found.records - self.share.suppressed

@@ -66,7 +66,7 @@ class Rehearsal:
                 return (1, 1, 0, 1, 1, 0.0)  # a record is left out, so that what becomes of it is shown
             case "diversity" | "closeness" | "compare":
                 return (0,)
-            case "mixed" | "join":
+            case "mixed" | "join" | "rare":
                 return (0,)
             case "left":
                 return (1, 1, 1)

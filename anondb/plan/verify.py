@@ -32,6 +32,7 @@ class Published:
     closeness: tuple[float, ...] = ()  # the t that is reached, of each model of the policy
     persons: int | None = None  # the fewest in a class, where persons are counted
     strange: int = 0  # classes that are not those which the persons were counted in
+    rare: int = 0  # values that only fewer than k records of the source could have said
 
     def class_sizes(self) -> dict[str, float]:
         """By name, as all runs keep them."""
@@ -99,6 +100,8 @@ def verify(privacy: Privacy, found: Published, written: int, expected: int) -> N
         _fail(f"the smallest class has {smallest} {whom}, fewer than k = {privacy.k}")
     if found.strange:
         _fail(f"{found.strange} classes are not as their persons were counted")
+    if found.rare:
+        _fail(f"{found.rare} values are those of fewer than k = {privacy.k} records")
     for diverse, reached in zip(privacy.l_diversity, found.diversity, strict=True):
         if reached < diverse.l - _TOLERANCE:
             _fail(

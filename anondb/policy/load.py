@@ -38,7 +38,7 @@ from anondb.policy.model import Column, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
 from anondb.policy.privacy_models import read_l_diversity, read_t_closeness, with_models
 from anondb.policy.rules import check_together
-from anondb.policy.set_columns import check_set_method, read_distance, read_items, read_terms
+from anondb.policy.set_columns import check_set_method, read_distance, read_items
 
 WEIGHTED = ("loss", "semantic", "height")
 """Objectives that are sums over the columns, so that a column can count more than another."""
@@ -208,7 +208,6 @@ METHOD: Mapping[str, Key] = {
     "measure": Key(choice(MEASURES)),
     "seed": Key(read_seed),
     "distance": Key(read_distance),
-    "terms": Key(read_terms),
 }
 TOP: Mapping[str, Key] = {
     "source": Key(read_name, 'add source = "schema.table" above the first [table]: what to anonymize'),

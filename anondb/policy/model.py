@@ -112,7 +112,6 @@ class Method:
     measure: str | None = None  # of the similarity of concepts
     seed: int = 0  # of what is drawn at random
     distance: str | None = None  # of two sets
-    terms: str | None = None  # that a record of a set may be released with
     strict: bool = True  # mondrian: records of one value are never parted
 
     def weight(self, column: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anondb.algorithms.mdav import DISTANCES, TERMS
+from anondb.algorithms.mdav import DISTANCES
 from anondb.algorithms.registry import ALGORITHMS, Algorithm
 from anondb.policy.check import Key, Spot, Table, choice, instead, read_name, read_table, read_text
 from anondb.policy.model import Items, Role
@@ -15,7 +15,6 @@ _ITEMS = {
 }
 
 read_distance = choice(DISTANCES)
-read_terms = choice(TERMS)
 
 
 def read_items(spot: Spot, value: object) -> Items | None:
@@ -26,14 +25,13 @@ def read_items(spot: Spot, value: object) -> Items | None:
 def check_set_method(spot: Spot, said: Table, algorithm: Algorithm) -> None:
     """Keys for sets are refused elsewhere, and those of other algorithms here."""
     if not algorithm.sets:
-        for key in said.keys() & {"distance", "terms"}:
+        for key in said.keys() & {"distance"}:
             spot.at(key).report(f"{algorithm.name} does not compare sets", "leave the key out")
         return
     for key in said.keys() & {"measure", "strict"}:
         hint = 'leave the key out; variant = "non_semantic" compares without meaning'
         spot.at(key).report(f"{algorithm.name} has no use for {key}", hint)
     said.setdefault("distance", DISTANCES[0])
-    said.setdefault("terms", TERMS[0])
 
 
 def check_sets(spot: Spot, columns: Table, privacy: Table, algorithm: Algorithm | None) -> None:

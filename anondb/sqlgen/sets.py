@@ -133,7 +133,7 @@ def linked(names: Scratch, sensitive: Sequence[str], *, with_concepts: bool, wit
     joins = [
         _of_record(_members(TEXTS, "text", "t"), "t", col("rid", "r")),
         _of_record(scratch(CLASSES, "c"), "c", col("rid", "r")),
-        _of_record(_members("mdav_item", "concept", "m"), "m", col("centroid", "c")),
+        _of_record(_members("mdav_centroid", "concept", "m"), "m", col("centroid", "c")),
     ]
     return create_scratch(names.linked, query(columns, scratch(names.records, "r"), joins=joins))
 
@@ -183,7 +183,16 @@ def class_sizes(release: Relation, column: str, ontology: str) -> exp.Select:
     return query([named(size, "n")], _sizes(release, column, ontology)).order_by(size.copy())
 
 
+def rare_terms(fresh: Relation, sets: Quasi, k: int, ontology: str) -> exp.Select:
+    """How many released terms fewer than k records stand behind."""
+    rare = call("anondb.mdav_rare_terms", _named(fresh), string(sets.name), number(k), string(ontology))
+    return exp.select(rare)
+
+
+def _named(release: Relation) -> exp.Expr:
+    return cast(string(render(table(release.name, release.schema))), "regclass")
+
+
 def _sizes(release: Relation, column: str, ontology: str) -> exp.Table:
-    name = cast(string(render(table(release.name, release.schema))), "regclass")
-    sizes = call("anondb.concept_set_sizes", name, string(column), string(ontology))
+    sizes = call("anondb.concept_set_sizes", _named(release), string(column), string(ontology))
     return exp.Table(this=sizes, alias=exp.TableAlias(this=ident("s")))

@@ -90,12 +90,12 @@ comment on function anondb.set_distance(text[], text[], text, text, text) is
 'farthest term of the other set). Two concepts are as far apart as the share of generalizations that they do '
 'not have in common (measure shared), or 0 and 1 (measure equal). NULL if a set is empty.';
 
-create function anondb.mdav_concepts(measure text) returns void
+create function anondb.mdav_concepts(measure text, others int[] = '{}') returns void
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
 -- The distance of every two concepts that occur, once: sets of generalizations are bit strings, in which those that
 -- nothing else has need no bit. Siblings mostly have the same one: they are of one kind, and kinds are compared.
 declare
-    v_concepts int[] := array(select distinct i.concept from mdav_item as i order by i.concept);
+    v_concepts int[] := array(select i.concept from mdav_item as i union select unnest(others) order by 1);
     v_many bigint := cardinality(v_concepts);
     v_none bit varying;
     v_kinds int[];          -- of each concept
@@ -158,8 +158,8 @@ begin
     end if;
     analyze mdav_concept;
 end $$;
-comment on function anondb.mdav_concepts(text) is
-'Makes mdav_concept: each concept of mdav_item, with its distances to all of them. Raises SA192 if they are too many.';
+comment on function anondb.mdav_concepts(text, int[]) is
+'Makes mdav_concept: each concept of mdav_item, and others, with its distances to all of them. Raises SA192 if they are too many.';
 
 create function anondb.mdav_far(combined text, places int[]) returns bigint[]
 language plpgsql stable parallel unsafe set search_path = pg_catalog, pg_temp as $$

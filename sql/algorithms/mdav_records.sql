@@ -32,19 +32,22 @@ language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp 
 declare
     v_ontology int := anondb.find_ontology(ontology);
 begin
-    drop table if exists mdav_term, mdav_item;
+    drop table if exists mdav_said, mdav_term, mdav_item;
+    create temporary table mdav_said as
+    select s.term, count(distinct s.record) as records
+    from (select i.record, p.phrase as term from mdav_text as i join mdav_phrase as p on p.text = i.text
+          union all
+          select i.record, anondb.normal_term(i.text collate "default") collate "C" from mdav_text as i) as s
+    group by s.term;
+    analyze mdav_said;
     create temporary table mdav_term as
-    select p.phrase, s.concept
+    select p.phrase, s.concept, w.records
     from (select distinct t.phrase from mdav_phrase as t) as p
+    join mdav_said as w on w.term = p.phrase
     cross join lateral (
         select t.concept from anondb.term_senses(p.phrase collate "default", v_ontology) as t
         order by t.sense limit 1) as s;
     analyze mdav_term;
-    alter table mdav_term add column records bigint not null default 0;
-    update mdav_term as m set records = x.records
-    from (select p.phrase, count(distinct i.record) as records
-          from mdav_text as i join mdav_phrase as p on p.text = i.text group by p.phrase) as x
-    where x.phrase = m.phrase;
     create temporary table mdav_item as
     select distinct i.record, m.concept
     from mdav_text as i
@@ -58,7 +61,8 @@ begin
           on k.text = i.text;
 end $$;
 comment on function anondb.mdav_items(text) is
-'Makes mdav_term, the concept of each phrase and how many records have it, and mdav_item, the concepts of each record. '
+'Makes mdav_said, how many records have a text or a phrase of one; mdav_term, the concept of each phrase and how many '
+'records have it; and mdav_item, the concepts of each record. '
 'Returns how many texts of records have a concept, how many have none, and how many different ones those are.';
 
 create function anondb.term_of_concept(concept int) returns text
@@ -94,7 +98,7 @@ end $$;
 comment on function anondb.term_of_concept(int) is
 'A term that means this concept and no other: its label, a word with its sense, or its key.';
 
-create function anondb.mdav_synthetic(k bigint, seed bigint, frequent boolean = true) returns void
+create function anondb.mdav_synthetic(seed bigint) returns void
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$
 -- Records are numbered in the order of their texts or keys. By a seed alone, whoever knows it could tell by the
 -- terms of a released record which number it had, and so whose it is: the seed is mixed with the texts of all.
@@ -104,19 +108,10 @@ declare
 begin
     drop table if exists mdav_synthetic;
     create temporary table mdav_synthetic as
-    with term as materialized (
-        select i.concept, coalesce(
-            array_agg(m.phrase order by m.phrase) filter (where m.records >= k or not frequent),
-            array[anondb.term_of_concept(i.concept)]) as terms
-        from (select distinct t.concept from mdav_item as t
-              where t.record in (select c.centroid from mdav_class as c)) as i
-        left join mdav_term as m on m.concept = i.concept
-        group by i.concept
-    )
     select c.record, array_agg(d.term order by d.term collate "C") as terms
     from mdav_class as c
-    join mdav_item as i on i.record = c.centroid
-    join term as t on t.concept = i.concept
+    join mdav_centroid as i on i.record = c.centroid
+    join mdav_word as t on t.concept = i.concept
     join anondb.concept as o on o.id = i.concept
     -- a draw depends on the mixed seed, the record and the concept, not on the order of the draws
     cross join lateral (
@@ -124,41 +119,45 @@ begin
                            % cardinality(t.terms)] as term) as d
     group by c.record;
 end $$;
-comment on function anondb.mdav_synthetic(bigint, bigint, boolean) is
-'Makes mdav_synthetic: for each record of mdav_class a term for every concept of its class''s centroid, drawn from '
-'the phrases of mdav_term by the seed and all texts of mdav_text. Of frequent ones alone, if asked for: those of k '
-'records or more, else the concept''s own.';
+comment on function anondb.mdav_synthetic(bigint) is
+'Makes mdav_synthetic: for each record of mdav_class a term for every concept that mdav_centroid has for its class, '
+'drawn from mdav_word by the seed and all texts of mdav_text.';
 
 create function anondb.mdav_loss() returns double precision
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$
 declare
     v_centroid record;
     v_far bigint[];
-    v_loss double precision := 0;
+    v_loss double precision;
 begin
-    -- the partition may have been made with distances of 0 and 1; the places of the concepts are the same
+    -- the partition may have been made with distances of 0 and 1, and a centroid may have what no record has
     if not exists (select from mdav_concept as c cross join unnest(c.deltas) as d (delta)
-                   where d.delta not in (0, anondb.mdav_unit())) then
+                   where d.delta not in (0, anondb.mdav_unit()))
+       or exists (select i.concept from mdav_centroid as i except select c.concept from mdav_concept as c) then
         drop table mdav_concept;
-        perform anondb.mdav_concepts('shared');
+        perform anondb.mdav_concepts('shared', array(select i.concept from mdav_centroid as i));
     end if;
+    -- of a class that is released with nothing, all is lost
+    select count(*) into v_loss from mdav_class as m where m.centroid not in (select i.record from mdav_centroid as i);
     for v_centroid in
-        select r.record, r.places from mdav_record as r
-        where r.record in (select c.centroid from mdav_class as c) order by r.record
+        select i.record, array_agg(c.place order by c.place) as places
+        from mdav_centroid as i join mdav_concept as c on c.concept = i.concept group by i.record order by i.record
     loop
         v_far := anondb.mdav_far('sum', v_centroid.places);
         v_loss := v_loss + (
-            select sum(power(x.far / anondb.mdav_unit() / x.pairs, 2) order by x.place)
-            from (select r.place, (select sum(v_far[p.place])::double precision from unnest(r.places) as p (place)) as far,
-                         cardinality(r.places) * cardinality(v_centroid.places) as pairs
-                  from mdav_record as r join mdav_class as c on c.record = r.record
-                  where c.centroid = v_centroid.record) as x);
+            select sum(power(x.far / anondb.mdav_unit() / x.pairs, 2) order by x.record)
+            from (select i.record, sum(v_far[c.place])::double precision as far,
+                         count(*) * cardinality(v_centroid.places) as pairs
+                  from mdav_class as m
+                  join mdav_item as i on i.record = m.record
+                  join mdav_concept as c on c.concept = i.concept
+                  where m.centroid = v_centroid.record group by i.record) as x);
     end loop;
     return v_loss;
 end $$;
 comment on function anondb.mdav_loss() is
-'The information loss of mdav_class: the sum over records of the squared average distance to their centroid, '
-'always by common generalizations.';
+'The information loss of mdav_class: the sum over records of the squared average distance to what mdav_centroid has '
+'for their class, always by common generalizations; 1 where it has nothing.';
 
 create function anondb.concept_set_sizes(release regclass, set_column name, ontology text = 'wordnet')
 returns table (size bigint)

@@ -18,45 +18,49 @@ def test_each_class_is_released_with_the_concepts_of_its_centroid(db: Database) 
     assert (result.records, result.released, result.suppressed) == (6, 6, 0)
     assert (result.classes, result.k, result.concepts, result.unmapped) == (2, 3, 5, 0)
     rows = released(db)
-    # in both classes sums tie, so that the first record is the centroid; rare spellings become the concepts' own
-    assert [sorted(terms) for _, terms in rows[:3]] == [["mediterranean", "swimming"]] * 3
+    # in both classes sums tie, so that the first record is the centroid; what two of it have becomes what three have
+    assert [terms for _, terms in rows[:3]] == [["water sport"]] * 3
     assert [city for city, _ in rows] == [f"city {number}" for number in range(6)]
-    assert {tuple(terms) for _, terms in rows[3:]} == {("jazz", "opera")}
+    assert {tuple(terms) for _, terms in rows[3:]} == {("jazz", "music")}
 
 
-def test_the_loss_is_the_sum_of_squared_average_distances_to_the_centroid(db: Database) -> None:
-    """By hand: δ(jazz, opera) = 2/3, so that {jazz, opera} is 1/3 from {jazz} and, on average, from itself."""
+def test_the_loss_is_the_sum_of_squared_average_distances_to_what_is_released(db: Database) -> None:
+    """By hand: δ(jazz, opera) = 2/3, and each is 1/2 from music.
+
+    {jazz, opera} is (0 + 1/2 + 2/3 + 1/2) / 4 from {jazz, music}, and {jazz} is (0 + 1/2) / 2 from it.
+    """
     log(db, LISTENERS)
     result = db.run(a_policy()).result
-    assert {tuple(terms) for _, terms in released(db)} == {("jazz", "opera")}
-    assert result.all_metrics()["semantic_sse"] == pytest.approx(3 * (1 / 3) ** 2)
+    assert {tuple(terms) for _, terms in released(db)} == {("jazz", "music")}
+    assert result.all_metrics()["semantic_sse"] == pytest.approx(2 * (5 / 12) ** 2 + (1 / 4) ** 2)
+
+
+def test_a_record_that_is_released_with_nothing_has_lost_all(db: Database) -> None:
+    log(db, [["jazz"], ["atlantic"], ["football"]])
+    metrics = db.run(a_policy()).result.all_metrics()
+    assert (metrics["semantic_sse"], metrics["prosecutor_max"]) == (3, pytest.approx(1 / 3))
 
 
 def test_a_text_of_fewer_than_k_records_is_not_quoted(db: Database) -> None:
-    log(db, [["my uncle's football"], ["football of Springfield"], ["Smith football"]])
+    log(db, [["my uncle's football"], ["green football"], ["Smith football"]])
     db.run(a_policy())
     assert {tuple(terms) for _, terms in released(db)} == {("football",)}
-    rare = {"uncle's football", "football", "smith football"}
-    quoted = set()
-    for seed in range(5):
-        db.run(a_policy(method=f'terms = "all"\nseed = {seed}'))
-        quoted |= {term for _, terms in released(db) for term in terms}
-    assert quoted == rare
 
 
 def test_a_text_of_k_records_is_quoted_as_they_write_it(db: Database) -> None:
     log(db, [["Smith football"], ["smith  Football"], ["smith football", "smith football"], ["football"]])
     db.run(a_policy(k=4))
-    assert {tuple(terms) for _, terms in released(db)} == {("football",)}
+    assert {tuple(terms) for _, terms in released(db)} == {("sport",)}  # one has written football
     db.run(a_policy(k=3))
     assert {tuple(terms) for _, terms in released(db)} == {("smith football",)}
 
 
 def test_the_same_seed_gives_the_same_release_whatever_the_order_of_rows(db: Database) -> None:
-    log(db, SWIMMERS + LISTENERS)
-    method = 'terms = "all"\nseed = 7'
+    log(db, [["jazz"], ["loud jazz"]] * 8)
+    method = "seed = 7"
     db.run(a_policy(method=method))
     rows = db.connection.execute("select * from share").fetchall()
+    assert {terms[0] for _, terms in rows} == {"jazz", "loud jazz"}
     db.connection.execute("create table other as select * from logs order by id desc")
     db.connection.execute("drop table logs")
     db.connection.execute("alter table other rename to logs")

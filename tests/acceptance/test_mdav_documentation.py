@@ -23,7 +23,7 @@ def test_the_example_gives_the_documented_release(db: Database, tmp_path: Path) 
     found = db.connection.execute(
         "select s.country, s.queries from searches_shared as s order by 1"
     ).fetchall()
-    sea, music = ["mediterranean", "swimming"], ["jazz", "opera"]
+    sea, music = ["mediterranean", "water sports"], ["jazz", "music"]
     assert found == [("AT", sea), ("DE", sea), ("FR", music), ("IT", music)]
     documented = float(distance.split("--")[1])
     [asked] = db.connection.execute(distance.encode()).fetchone() or ()

@@ -78,14 +78,10 @@ def test_a_run_that_was_not_evaluated_says_so(logs: Database) -> None:
 
 
 def test_classes_are_counted_by_concepts_and_not_by_terms(db: Database) -> None:
-    log(db, [["loud jazz"], ["cool jazz"], ["old jazz"]] * 2)
-    for seed in range(5):
-        release = db.run(a_policy(k=6, method=f'terms = "all"\nseed = {seed}'))
-        assert list(release.class_sizes()) == [6]
-        quoted = db.connection.execute("select distinct queries from share").fetchall()
-        if len(quoted) > 1:
-            return
-    pytest.fail("no seed drew different terms")
+    log(db, [["loud jazz"], ["cool jazz"], ["old jazz"]] * 6)
+    release = db.run(a_policy(k=6))
+    assert list(release.class_sizes()) == [18]
+    assert len(db.connection.execute("select distinct queries from share").fetchall()) == 3
 
 
 def test_sets_are_compared_by_k_and_with_no_other_algorithm(logs: Database) -> None:

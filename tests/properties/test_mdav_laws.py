@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import psycopg
@@ -12,8 +13,16 @@ from hypothesis import strategies as st
 from anondb.db.connection import Connection
 from anondb.db.ontology import store
 from tests.properties.examples import laws
-from tests.properties.mdav_oracle import DISTANCES, MEASURES, Sets, delta, partition, set_distance
-from tests.toys import Graph, ontology
+from tests.properties.mdav_oracle import (
+    DISTANCES,
+    MEASURES,
+    Sets,
+    delta,
+    generalizations,
+    partition,
+    set_distance,
+)
+from tests.toys import Graph, Oracle, ontology
 
 # two parents, several roots, a chain, and concepts without any relation
 GRAPH: Graph = {
@@ -30,7 +39,13 @@ records = st.lists(
 @pytest.fixture
 def toy(connection: Connection) -> Connection:
     store(connection, "toy", ontology(GRAPH))
-    connection.execute("create temporary table mdav_item (record int, concept int)")
+    connection.execute(
+        """
+        create temporary table mdav_item (record int, concept int);
+        create temporary table mdav_term (phrase text collate "C", concept int, records bigint);
+        create temporary table mdav_said (term text collate "C", records bigint)
+        """
+    )
     return connection
 
 
@@ -109,17 +124,68 @@ def test_nothing_is_at_no_distance(toy: Connection) -> None:
     assert toy.execute(query, (None, ["sea"])).fetchone() == (None,)
 
 
+def centroids(connection: Connection, k: int) -> Sets:
+    """What the classes are released with."""
+    connection.execute("select anondb.mdav_centroids(%s)", (k,))
+    query = """
+        select t.record, array_agg(c.key) from mdav_centroid as t
+        join anondb.concept as c on c.id = t.concept group by t.record
+    """
+    return {record: frozenset(concepts) for record, concepts in rows(connection, query)}
+
+
 @laws
-@given(found=records, k=st.integers(1, 4), measure=st.sampled_from(MEASURES))
+@given(
+    found=records,
+    k=st.integers(1, 4),
+    written=st.dictionaries(st.sampled_from(sorted(GRAPH)), st.integers(1, 5)),
+)
+def test_a_concept_is_released_as_the_nearest_one_that_k_records_have_and_few_have_not_written(
+    toy: Connection, found: list[frozenset[str]], k: int, written: dict[str, int]
+) -> None:
+    sets = dict(enumerate(found))
+    fill(toy, sets)
+    toy.execute("truncate mdav_said")
+    with toy.cursor() as cursor:
+        cursor.executemany("insert into mdav_said values (%s, %s)", list(written.items()))
+    toy.execute("select anondb.mdav_distances()")
+    toy.execute("select anondb.mdav_partition(%s)", (k,))
+    have = Counter(
+        name
+        for concepts in found
+        for name in frozenset().union(*(generalizations(GRAPH, c) for c in concepts))
+    )
+    oracle = Oracle(GRAPH, 0)
+
+    def nearest(concept: str) -> set[str]:
+        known = [
+            (links, have[name], name)
+            for name, links in oracle.above(concept).items()
+            if have[name] >= k and written.get(name, k) >= k
+        ]
+        return {name for _, _, name in sorted(known)[:1]}
+
+    of = {record for (record,) in rows(toy, "select distinct centroid from mdav_class")}
+    told = {record: frozenset[str]().union(*map(nearest, sets[record])) for record in of}
+    assert centroids(toy, k) == {record: concepts for record, concepts in told.items() if concepts}
+
+
+@laws
+@given(found=records, k=st.integers(1, 4), shared_by=st.integers(1, 4), measure=st.sampled_from(MEASURES))
 def test_the_loss_is_by_meaning_however_the_classes_were_made(
-    toy: Connection, found: list[frozenset[str]], k: int, measure: str
+    toy: Connection, found: list[frozenset[str]], k: int, shared_by: int, measure: str
 ) -> None:
     sets, apart = dict(enumerate(found)), delta(GRAPH, "shared")
     fill(toy, sets)
     toy.execute("select anondb.mdav_distances('average', %s)", (measure,))
     toy.execute("select anondb.mdav_partition(%s)", (k,))
     classes = rows(toy, "select record, centroid from mdav_class")
-    expected = sum(set_distance(sets[a], sets[b], "average", apart) ** 2 for a, b in classes)
+    told = centroids(toy, shared_by)
+    if shared_by == 1:
+        assert told == {centroid: sets[centroid] for _, centroid in classes}
+    expected = sum(
+        set_distance(sets[a], told[b], "average", apart) ** 2 if b in told else 1 for a, b in classes
+    )
     assert rows(toy, "select anondb.mdav_loss()") == [(pytest.approx(float(expected), abs=1e-9),)]
 
 
