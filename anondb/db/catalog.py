@@ -75,17 +75,8 @@ order by a.attnum
 """
 
 _TARGET = """
-select c.oid::bigint, c.relkind::text,
-       exists (select from anondb.run as r where r.release_oid = c.oid)
-       or exists (  -- a restored dump has other oids, but the same comment and history
-           select from anondb.run as r
-           where r.status = 'done' and r.target = %(name)s
-             and pg_catalog.obj_description(c.oid, 'pg_class')
-                 like 'anondb run ' || r.id || ', policy ' || r.policy || ',%%'),
-       pg_catalog.pg_has_role(c.relowner, 'USAGE')
-from pg_catalog.pg_class as c
-join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
-where n.nspname = %(schema)s and c.relname = %(table)s
+select t.oid::bigint, t.kind::text, t.ours, t.may_replace
+from anondb.release_at(%(schema)s, %(table)s, %(name)s) as t
 """
 
 _ROWS = """

@@ -16,7 +16,7 @@ from anondb.db.locks import RUNS
 from anondb.errors import AnondbError, DatabaseError
 from anondb.policy.model import Policy
 
-_POLICY = "insert into anondb.policy (sha256, body) values (%s, %s) on conflict (sha256) do nothing"
+_POLICY = "insert into anondb.policy (sha256, body) values (%s, %s) on conflict do nothing"
 
 _BEGIN = """
 insert into anondb.run (policy, source, target, algorithm, status, package)
@@ -43,14 +43,16 @@ from rows from (
 _STEP_COLUMNS = ("stage", "name", "sql", "rows", "ms")
 
 # The rows of others refer to it by its key, which stays: they go on.
-_CLAIM = "select from anondb.run as r where r.id = %s for no key update"
+_CLAIM = "select from anondb.run as r where r.id = %s and r.status = 'running' for no key update"
+
+# Row-level security shows a role its own runs. A run switches it off for its source, where it must not hide rows.
+_BY_ROLE = "set local row_security = on"
 
 _DONE = """
 update anondb.run set status = 'done', result = %s, finished_at = pg_catalog.clock_timestamp() where id = %s
 """
 _ENDED = """
-update anondb.run set status = %s, error = %s, finished_at = pg_catalog.clock_timestamp()
-where id = %s and status = 'running'
+update anondb.run set status = %s, error = %s, finished_at = pg_catalog.clock_timestamp() where id = %s
 """
 # A run whose session still hangs on the server holds its record; it is found lost once that has gone too.
 _PATIENCE = "set local lock_timeout = '5s'"
@@ -62,11 +64,12 @@ _MAY_FINISH = (
     "update anondb.run set status = '', error = '', result = null, finished_at = null where false",
 )
 
-# A run holds an advisory lock of its own number while it lives: a running one without it is lost.
+# A run holds an advisory lock of its own number while it lives: a running one without it is lost. A role finds
+# its own ones, and the owner of the history finds all.
 _SWEEP = """
 update anondb.run as r
 set status = 'lost', error = 'the run ended without a word: its server or its machine went down'
-where r.status = 'running' and r.started_by = current_user and not exists (
+where r.status = 'running' and not exists (
     select from pg_catalog.pg_locks as l
     where l.locktype = 'advisory' and l.classid::bigint = %s and l.objid::bigint = r.id %% 2147483647
       and l.database = (select d.oid from pg_catalog.pg_database as d where d.datname = current_database()))
@@ -90,7 +93,7 @@ class History:
         `hold` makes the run show that it lives, before anybody can see that there is one.
         """
         with translated("writing the history"), self._connection.transaction():
-            for statement in _MAY_FINISH:
+            for statement in (_BY_ROLE, *_MAY_FINISH):
                 self._connection.execute(statement)
             self._connection.execute(_SWEEP, (RUNS,))
             self._connection.execute(_POLICY, (policy.sha256, policy.text))
@@ -106,6 +109,7 @@ class History:
     def claim(self, connection: Connection) -> None:
         """Keeps the run's record as it is until the transaction of this connection has written its end there."""
         with translated("claiming the run"):
+            connection.execute(_BY_ROLE)
             if connection.execute(_CLAIM, (self.run,)).rowcount != 1:
                 raise self._gone()
 
@@ -114,6 +118,7 @@ class History:
     ) -> None:
         """Writes how the run ended in its own transaction: a release that can be read has its record."""
         with translated("writing the history"):
+            connection.execute(_BY_ROLE)
             self._write_steps(connection)
             names, columns = [name for name, _ in metrics], [column for _, column in metrics]
             connection.execute(_METRICS, (self.run, names, columns, list(metrics.values())))
@@ -131,10 +136,12 @@ class History:
 
     def _write_failure(self, connection: Connection, status: str, error: str) -> None:
         with connection.transaction():
-            connection.execute(_PATIENCE)
+            for statement in (_PATIENCE, _BY_ROLE):
+                connection.execute(statement)
             # none where the run was never entered, or has published after all
-            if connection.execute(_ENDED, (status, error, self.run)).rowcount == 1:
+            if connection.execute(_CLAIM, (self.run,)).rowcount == 1:
                 self._write_steps(connection)
+                connection.execute(_ENDED, (status, error, self.run))
 
     def _write_steps(self, connection: Connection) -> None:
         columns = ([getattr(step, name) for step in self._steps] for name in _STEP_COLUMNS)

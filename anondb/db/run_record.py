@@ -12,7 +12,7 @@ from anondb.db.execute import Step
 _RECORD = """
 select p.body, r.package
 from anondb.run as r
-join anondb.policy as p on p.sha256 = r.policy
+join anondb.policy as p on p.sha256 = r.policy and p.added_by = r.started_by
 where r.id = %s
 """
 _STEPS = """

@@ -215,8 +215,32 @@ language sql stable parallel safe
 return case when role = 0 then 'public' else quote_ident(pg_catalog.pg_get_userbyid(role)) end;
 comment on function anondb.role_name(oid) is 'A role as GRANT names it; 0 is public.';
 
+create function anondb.release_at(target_schema name, target_name name, target text)
+returns table (oid oid, kind "char", ours boolean, may_replace boolean)
+language sql stable parallel restricted set row_security = on
+begin atomic
+    -- Whoever runs policies can write into the history, and a user can comment on a table. So a table is a release
+    -- only if a run of this target says so and the role of that run has power over it. The comment tells it
+    -- where oids are others, after a dump was restored. What this role must not see of the history is not ours.
+    select c.oid, c.relkind,
+           exists (
+               select from anondb.run as r
+               join pg_catalog.pg_roles as s on s.rolname = r.started_by
+               where r.target = release_at.target and r.status = 'done'
+                 and pg_catalog.pg_has_role(s.oid, c.relowner, 'MEMBER')
+                 and (r.release_oid = c.oid
+                      or pg_catalog.obj_description(c.oid, 'pg_class')
+                         like 'anondb run ' || r.id || ', policy ' || r.policy || ',%')),
+           pg_catalog.pg_has_role(c.relowner, 'USAGE')
+    from pg_catalog.pg_class as c
+    join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+    where n.nspname = target_schema and c.relname = target_name;
+end;
+comment on function anondb.release_at(name, name, text) is
+'What stands at a place: its oid and kind, whether it is a release that a run of the target has made, and whether the current role may replace it.';
+
 create function anondb.own_release(run bigint, target_schema name, target_name name) returns void
-language sql volatile parallel unsafe
+language sql volatile parallel unsafe set row_security = on
 begin atomic
     -- In the run's own transaction: a release is ours from the moment it can be read.
     update anondb.run as r set release_oid = c.oid
