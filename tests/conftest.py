@@ -109,8 +109,13 @@ def made(server: str, pytestconfig: pytest.Config) -> Made:
 
 @pytest.fixture(scope="session")
 def template(made: Made) -> str:
-    """The name of a database with anondb in it."""
-    return made("empty", upgrade)
+    """The name of a database with anondb in it, and a secret that is the same in every run of the tests."""
+    return made("empty", install_with_known_secret)
+
+
+def install_with_known_secret(connection: Connection) -> None:
+    upgrade(connection)
+    connection.execute("update anondb.secret set key = sha256('a secret that everybody knows')")
 
 
 @pytest.fixture

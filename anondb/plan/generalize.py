@@ -29,6 +29,7 @@ class Generalization:
         self.names = job.plan.scratch(job.run)
 
     def encode(self) -> None:
+        stages.take_keys(self.db, self.plan, self.names)
         self.encoded = stages.encode(self.db, self.plan, self.names, self.job.options)
 
     def search(self) -> None:

@@ -16,7 +16,7 @@ from anondb.plan.parts import QUASI, SENSITIVE, part, parts
 from anondb.plan.process import Job
 from anondb.plan.reporting import binned, in_words
 from anondb.plan.result import Result
-from anondb.plan.stages import dictionary, prepare_hierarchy
+from anondb.plan.stages import dictionary, prepare_hierarchy, take_keys
 from anondb.policy.model import Column, LeDiversity, Name, Role
 from anondb.sqlgen import encode as encoding
 from anondb.sqlgen import frequency, publish
@@ -61,7 +61,7 @@ class Anatomy:
         self.names = RecordScratch(self.run)
         self.quasi: tuple[Quasi, ...] = self.plan.quasi
         self.sensitive: Sensitive = self.plan.sensitive[0]
-        self.records = self.with_null = self.left = self.seed = 0
+        self.records = self.with_null = self.left = 0
 
     @property
     def model(self) -> LeDiversity:
@@ -76,6 +76,7 @@ class Anatomy:
     def encode(self) -> None:
         """The one pass over the source; all else is read from its copy."""
         db, plan, names = self.db, self.plan, self.names
+        take_keys(db, plan, names)
         self.records = db.run("copy source", sql.copy(names, plan.source, plan.columns))
         if self.records == 0 and not self.options.allow_empty:
             raise UsageError(
@@ -85,7 +86,6 @@ class Anatomy:
         if plan.policy.privacy.nulls == "suppress":
             out = sql.leave_out_nulls(names, plan.columns, plan.quasi)
             self.with_null = db.run("leave out nulls", out)
-        [self.seed] = db.one("mixed seed", sql.mixed_seed(names), (plan.policy.method.seed,))
         db.run("frequencies", sql.frequencies(names, plan.columns, plan.quasi, self.sensitive))
         self.quasi = tuple(prepare_hierarchy(db, plan, names, q) for q in self.quasi)
         self.sensitive = prepare_hierarchy(db, plan, names, self.sensitive)
@@ -100,9 +100,10 @@ class Anatomy:
     def search(self) -> None:
         """Maximal bucket first, and the rest to the nearest classes."""
         db, names, privacy, model = self.db, self.names, self.plan.policy.privacy, self.model
+        seed = self.plan.policy.method.seed
         db.run("buckets", sql.buckets(names), (model.e,))
         taken = portion(model.l, privacy.k)
-        db.run("first classes", sql.first_classes(names), (model.l, taken, self.seed))
+        db.run("first classes", sql.first_classes(names), (model.l, taken, seed))
         db.run("forget numbers", frequency.drop(names.numbered))
         db.run("statistics of records", encoding.analyze(names.rec))
         classes, self.left, hopeful = db.one("left over", sql.left_over(names), (model.e,))
@@ -110,7 +111,7 @@ class Anatomy:
             for column in ("rid", "class"):
                 db.run(f"index of {column}", sql.index(names, column))
             join = sql.join_nearest(names, self.quasi)
-            [joined] = db.one("join nearest", join, (model.l, model.e, self.seed))
+            [joined] = db.one("join nearest", join, (model.l, model.e, seed))
             self.left -= joined
         eligible = self.records - self.with_null
         if eligible and not suffices(classes, self.left, privacy.may_suppress(eligible)):
@@ -119,7 +120,7 @@ class Anatomy:
     def publish(self) -> None:
         """Writes the two tables under new names."""
         db, names, plan = self.db, self.names, self.plan
-        db.run("class numbers", released.class_ids(names), (self.seed,))
+        db.run("class numbers", released.class_ids(names))
         db.run("class statistics", encoding.analyze(names.classes))
         written = set()
         hidden = self.sensitive.column

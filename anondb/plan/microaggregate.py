@@ -73,6 +73,7 @@ class Microaggregation:
     def encode(self) -> None:
         """The one pass over the source, and the concepts of its texts."""
         db, plan, names = self.db, self.plan, self.names
+        stages.take_keys(db, plan, names)
         db.run("records", sets.records(names, plan.source, plan.kept, self.column, plan.items))
         [records, *_] = db.one("count records", sets.counts(names))
         db.run("texts", sets.texts(names, plan.items))

@@ -32,7 +32,8 @@ _NOTES = {
     stages.DISTANT: "until there are none",
     "classes": "at the levels that the search has chosen; the lowest are shown",
     "ranks": "the search goes on with all open partitions until no cut is allowable; one round is shown",
-    "insert release_": "ordered by class and then by its own values, not as the source is",
+    "keys": "from the secret of the installation, which does not leave the server",
+    "insert release_": "ordered by class and then by a keyed hash of its own values, not as the source is",
     "join nearest": "where records are left that a class may take",
     "insert release": "columns that hold NULLs are compared as arrays, in which NULL equals NULL",
 }
@@ -66,7 +67,7 @@ class Rehearsal:
                 return (1, 1, 0, 1, 1, 0.0)  # a record is left out, so that what becomes of it is shown
             case "diversity" | "closeness" | "compare":
                 return (0,)
-            case "mixed" | "join" | "rare":
+            case "join" | "rare":
                 return (0,)
             case "left":
                 return (1, 1, 1)

@@ -8,14 +8,14 @@ from typing import TypeVar
 from anondb.algorithms.lattice import Levels
 from anondb.algorithms.outcome import Classes
 from anondb.algorithms.registry import ALGORITHMS
-from anondb.errors import UsageError
+from anondb.errors import DatabaseError, UsageError
 from anondb.hierarchy.csvfile import split_sense
 from anondb.hierarchy.model import Mask, StoredVgh, TableVgh, Values
 from anondb.plan import fusing, partitioning
 from anondb.plan.model import Options, Plan
 from anondb.plan.steps import Steps
 from anondb.sqlgen import encode as encoding
-from anondb.sqlgen import frequency, fusion, node, publish
+from anondb.sqlgen import frequency, fusion, keyed, node, publish
 from anondb.sqlgen.frequency import Counted
 from anondb.sqlgen.models import Models
 from anondb.sqlgen.publish import Chosen
@@ -52,6 +52,13 @@ class Encoded:
     def null_code(self, sensitive: Sensitive) -> int:
         """NULL comes after all values of a sensitive column."""
         return self.values[sensitive.number - 1] + 1
+
+
+def take_keys(db: Steps, plan: Plan, names: Scratch) -> None:
+    """Makes the run's keys from the secret of the installation; they do not leave the server."""
+    if not db.run("keys", keyed.keys(names, plan.policy.method.seed)):
+        raise DatabaseError("this installation has no secret", hint="make one: anondb secret renew")
+    db.run("key statistics", encoding.analyze(names.keys))  # or they would be taken for many
 
 
 def encode(db: Steps, plan: Plan, names: Scratch, options: Options) -> Encoded:

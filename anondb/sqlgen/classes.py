@@ -23,16 +23,17 @@ from anondb.sqlgen.build import (
     scratch,
     string,
 )
-from anondb.sqlgen.encode import dense_rank, with_dictionaries
+from anondb.sqlgen.encode import with_dictionaries
+from anondb.sqlgen.keyed import Key, keyed, keyed_rank, with_keys
 from anondb.sqlgen.partition import Partitioning, union_all
-from anondb.sqlgen.publish import Chosen, digest, insert_ordered, ordered
+from anondb.sqlgen.publish import Chosen, insert_ordered, ordered
 from anondb.sqlgen.shape import Quasi, Relation, SourceColumn
 
 
 def classes(p: Partitioning) -> exp.Create:
     """The label of each partition in each column, and its class: partitions of the same labels are one.
 
-    Classes are numbered by their labels alone, so that the order of a release says nothing more.
+    Classes are numbered by a keyed hash of their labels, so that the order of a release says nothing.
     """
     by_column = [_range_labels(p, q) if q.is_ranged else _category_labels(p, q) for q in p.quasi]
     labels = [
@@ -49,9 +50,9 @@ def classes(p: Partitioning) -> exp.Create:
         .group_by(col("part", "x"))
     )
     names = [col(_g(q), "y") for q in p.quasi]
-    number_of = exp.alias_(cast(dense_rank(list(names)), "int"), "class", quoted=True)
+    number_of = exp.alias_(keyed_rank(Key.ORDER, names), "class", quoted=True)
     query = exp.select(col("part", "y"), number_of, *[name.copy() for name in names])
-    query = query.from_(labelled.subquery("y"))
+    query = with_keys(query.from_(labelled.subquery("y")), p.names)
     if any(q.is_ranged for q in p.quasi):
         query = query.with_(ident("bounds"), as_=_bounds(p))
     return create_scratch(p.names.classes, query)
@@ -82,9 +83,8 @@ def insert_rows(
     rows = rows.select(exp.alias_(call("generate_series", number(1), copies), "copy", quoted=True))
     coded = _coded(p)
     if not p.strict:
-        texts = [collate_c(cast(value.copy(), "text")) for value in values]
-        coded = _dealt(p, coded, [digest(values), *texts])
-    return insert_ordered(fresh, columns, chosen, _classified(p, rows, coded))
+        coded = with_keys(_dealt(p, coded, [keyed(Key.DRAW, values)]), p.names)
+    return insert_ordered(fresh, columns, chosen, with_keys(_classified(p, rows, coded), p.names))
 
 
 def chosen_of(p: Partitioning, has_null: Sequence[bool] | None = None) -> list[Chosen]:

@@ -16,7 +16,6 @@ from anondb.sqlgen.build import (
     call,
     cast,
     col,
-    collate_c,
     create_scratch,
     equal,
     every,
@@ -29,7 +28,7 @@ from anondb.sqlgen.build import (
     string,
     subquery,
 )
-from anondb.sqlgen.encode import dense_rank
+from anondb.sqlgen.keyed import Key, keyed_rank, with_keys
 from anondb.sqlgen.linked import temporary
 from anondb.sqlgen.shape import Quasi, Scratch
 
@@ -121,7 +120,7 @@ def unknown(f: Fusion, quasi: Quasi) -> exp.Select:
 
 
 def tuples(f: Fusion) -> exp.Create:
-    """The different combinations, numbered in the order of their codes."""
+    """The different combinations, numbered by a keyed hash: whatever is drawn of them by number is then drawn."""
     codes = [named(col("code", f"v{q.number}"), code_of(q)) for q in f.quasi]
     total = named(cast(exp.Sum(this=col("n", "f")), "bigint"), "n")
     counted = query(
@@ -130,12 +129,9 @@ def tuples(f: Fusion) -> exp.Create:
         joins=_meant(f, "f"),
         group=[number(q.number) for q in f.quasi],
     )
-    place = exp.Window(
-        this=call("row_number"),
-        order=exp.Order(expressions=[exp.Ordered(this=col(code_of(q), "x")) for q in f.quasi]),
-    )
-    columns = [named(cast(place, "int"), "tuple"), *[col(code_of(q), "x") for q in f.quasi], col("n", "x")]
-    return create_scratch(f.tuples, query(columns, subquery(counted, "x")))
+    codes_of = [col(code_of(q), "x") for q in f.quasi]
+    columns = [named(keyed_rank(Key.DRAW, codes_of), "tuple"), *codes_of, col("n", "x")]
+    return create_scratch(f.tuples, with_keys(query(columns, subquery(counted, "x")), f.names))
 
 
 def figures(f: Fusion) -> exp.Select:
@@ -188,7 +184,7 @@ def partitioned(f: Fusion) -> exp.Create:
 def classes(f: Fusion) -> exp.Create:
     """The tuples that are left, as classes with their labels: values of the data, NULL too."""
     spellings = [col("spelling", f"v{q.number}") for q in f.quasi]
-    rank = named(cast(dense_rank([collate_c(s.copy()) for s in spellings]), "int"), "class")
+    rank = named(keyed_rank(Key.ORDER, spellings), "class")
     labels = [named(spelling, f"g{q.number}") for q, spelling in zip(f.quasi, spellings, strict=True)]
     joins = [
         exp.Join(this=scratch(f.values(q), f"v{q.number}"), on=equal(col("leaf", f"v{q.number}"), col(code_of(q), "t")))
@@ -199,7 +195,8 @@ def classes(f: Fusion) -> exp.Create:
     )
     left = exp.Is(this=col("tuple", "z"), expression=null())
     columns = [named(col("tuple", "t"), "part"), rank, *labels]
-    return create_scratch(f.names.classes, query(columns, scratch(f.tuples, "t"), joins=joins, where=left))
+    found = query(columns, scratch(f.tuples, "t"), joins=joins, where=left)
+    return create_scratch(f.names.classes, with_keys(found, f.names))
 
 
 def _meant(f: Fusion, rows: str) -> list[exp.Join]:

@@ -27,7 +27,7 @@ from anondb.sqlgen.build import (
     table,
 )
 from anondb.sqlgen.encode import as_text, grouping_value, measured, raw_frequencies
-from anondb.sqlgen.publish import digest
+from anondb.sqlgen.keyed import Key, keyed, with_keys
 from anondb.sqlgen.render import render
 from anondb.sqlgen.shape import DATE_TYPES, Quasi, Relation, Scratch, Sensitive, SourceColumn
 
@@ -41,7 +41,7 @@ class RecordScratch(Scratch):
 
     @property
     def copy(self) -> str:
-        """The records of the source: its released columns as x1 …, and two hashes of them all, h1 and h2."""
+        """The records of the source: its released columns as x1 …, and a keyed hash of them all."""
         return f"r{self.run}_copy"
 
     @property
@@ -74,8 +74,9 @@ def copy(names: RecordScratch, source: Relation, columns: Sequence[SourceColumn]
     """The one pass over the source."""
     values: list[exp.Expr] = [col(c.name, "s") for c in columns]
     kept = [named(value, copied(c, columns).name) for value, c in zip(values, columns, strict=True)]
-    hashes = [named(digest(values), "h1"), named(digest([string("once more"), *values]), "h2")]
-    return create_scratch(names.copy, query([*kept, *hashes], table(source.name, source.schema, "s")))
+    hashed = named(keyed(Key.RECORD, values), "hash")
+    rows = query([*kept, hashed], table(source.name, source.schema, "s"))
+    return create_scratch(names.copy, with_keys(rows, names))
 
 
 def leave_out_nulls(
@@ -95,17 +96,6 @@ def frequencies(
     return raw_frequencies(names, Relation("pg_temp", names.copy), found, counted)
 
 
-def mixed_seed(names: RecordScratch) -> exp.Select:
-    """The seed $1 mixed with all records, in whatever order.
-
-    By a seed that others know, and nothing else, they could try which sensitive value of a class is whose:
-    only one way round would give the same release.
-    """
-    seed = cast(parameter(1), "bigint")
-    text = cast(call("coalesce", exp.Sum(this=col("h1", "r")), number(0)), "text")
-    return query([call("hashtextextended", text, seed)], scratch(names.copy, "r"))
-
-
 def paths(names: RecordScratch, sensitive: Sensitive) -> exp.Create:
     """The values that occur, with their labels from the leaf to the root; NULL hangs from the root."""
     found = query(
@@ -118,11 +108,12 @@ def paths(names: RecordScratch, sensitive: Sensitive) -> exp.Create:
 def numbered(
     names: RecordScratch, columns: Sequence[SourceColumn], quasi: Sequence[Quasi], sensitive: Sensitive
 ) -> exp.Create:
-    """Records in the order of their hashes, so that their numbers tell nothing of the order in the source.
+    """Records in the order of their keyed hashes: whatever is drawn of them by number is then drawn.
 
-    Only equal records share both hashes. Sorting a million by their values took five times as long.
+    By numbers that others can find out, they could try which sensitive value of a class is whose: only one way
+    round would give the same release. Nor do the numbers tell anything of the order in the source.
     """
-    order = exp.Order(expressions=[exp.Ordered(this=col(key, "r")) for key in ("h1", "h2")])
+    order = exp.Order(expressions=[exp.Ordered(this=col("hash", "r"))])
     rid = exp.Window(this=call("row_number"), order=order)
     value = call("coalesce", col("leaf", sensitive.code), number(0))
     found = query(

@@ -24,32 +24,29 @@ from anondb.sqlgen.build import (
     table,
 )
 from anondb.sqlgen.encode import as_text, grouping_value
+from anondb.sqlgen.keyed import Key, keyed, keyed_rank, with_keys
 from anondb.sqlgen.le_diversity import CLASS_ID, RecordScratch, all_of, copied, path_of
 from anondb.sqlgen.render import render
 from anondb.sqlgen.shape import Relation, Sensitive, SourceColumn
 
 
 def class_ids(names: RecordScratch) -> exp.Create:
-    """The numbers by which classes are released: a permutation by the seed $1."""
-    hashed = call("hashint8extended", col("class", "c"), cast(parameter(1), "bigint"))
-    order = exp.Order(expressions=[exp.Ordered(this=hashed), exp.Ordered(this=col("class", "c"))])
+    """The numbers by which classes are released: a keyed permutation."""
     found = query([col("class", "r")], scratch(names.rec, "r"), group=[col("class", "r")])
     found = found.where(exp.Not(this=exp.Is(this=col("class", "r"), expression=null())))
-    number_of = exp.Window(this=call("row_number"), order=order)
-    return create_scratch(
-        names.classes, query([col("class", "c"), named(number_of, CLASS_ID.name)], subquery(found, "c"))
-    )
+    number_of = named(keyed_rank(Key.CLASS, [col("class", "c")]), CLASS_ID.name)
+    numbered = query([col("class", "c"), number_of], subquery(found, "c"))
+    return create_scratch(names.classes, with_keys(numbered, names))
 
 
 def insert(
     names: RecordScratch, fresh: Relation, released: Sequence[SourceColumn], columns: Sequence[SourceColumn]
 ) -> exp.Insert:
-    """Some columns of all records that have a class, ordered by it and then by their own values."""
+    """Some columns of all records that have a class, ordered by it and then by a keyed hash of these alone."""
     values = [col(copied(c, columns).name, "r") for c in released]
     joined = exp.Join(this=scratch(names.classes, "c"), on=equal(col("class", "c"), col("class", "r")))
     rows = query([col(CLASS_ID.name, "c"), *values], scratch(names.rec, "r"), joins=[joined])
-    keys = [col(CLASS_ID.name, "c"), *[as_text(value.copy()) for value in values]]
-    rows = rows.order_by(*[exp.Ordered(this=key) for key in keys])
+    rows = with_keys(rows, names).order_by(col(CLASS_ID.name, "c"), keyed(Key.ORDER, values))
     names_of = [ident(c.name) for c in (CLASS_ID, *released)]
     return exp.Insert(
         this=exp.Schema(this=table(fresh.name, fresh.schema), expressions=names_of), expression=rows

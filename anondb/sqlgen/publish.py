@@ -16,7 +16,6 @@ from anondb.sqlgen.build import (
     call,
     cast,
     col,
-    collate_c,
     create_scratch,
     ident,
     left_join,
@@ -26,7 +25,8 @@ from anondb.sqlgen.build import (
     string,
     table,
 )
-from anondb.sqlgen.encode import dense_rank, grouping_value, with_dictionaries
+from anondb.sqlgen.encode import grouping_value, with_dictionaries
+from anondb.sqlgen.keyed import Key, keyed, keyed_rank, with_keys
 from anondb.sqlgen.models import Models, class_rows
 from anondb.sqlgen.node import judged_rows
 from anondb.sqlgen.render import render
@@ -65,7 +65,7 @@ def classes(names: Scratch, chosen: Sequence[Chosen], models: Models, *, mask: b
     rows = class_rows(scratch(names.freq, "f"), [c.key for c in below], models)
     # where nothing is masked, what is left out changes what t-closeness compares with: that is seen to later
     judged = judged_rows(names, models, rows, reference=mask)
-    rank: exp.Expr = cast(dense_rank([col(c.key, "x") for c in below]), "int") if below else number(1)
+    rank = keyed_rank(Key.ORDER, [col(c.key, "x") for c in below]) if below else number(1)
     labels: list[exp.Expr] = [string(c.quasi.root) if c.at_root else col("label", c.label) for c in chosen]
     if mask:
         rank = exp.Case().when(col("ok", "x"), rank).else_(number(0))
@@ -78,6 +78,7 @@ def classes(names: Scratch, chosen: Sequence[Chosen], models: Models, *, mask: b
         exp.alias_(rank, "class", quoted=True),
         *[exp.alias_(label, c.label, quoted=True) for c, label in zip(chosen, labels, strict=True)],
     ).from_(judged.subquery("x"))
+    query = with_keys(query, names)
     for c in below:
         same = exp.EQ(this=col("code", c.label), expression=col(c.key, "x"))
         query = left_join(query, _labels(names, c).subquery(c.label), same)
@@ -121,7 +122,7 @@ def insert_rows(
     kept = [col(f"c{position}", "r") for position, _ in enumerate(_kept(columns, chosen), 1)]
     rows = ordered(chosen, kept, "k")
     rows = rows.select(exp.alias_(call("generate_series", number(1), col("n", "r")), "copy", quoted=True))
-    return insert_ordered(fresh, columns, chosen, classified(rows, names, chosen))
+    return insert_ordered(fresh, columns, chosen, with_keys(classified(rows, names, chosen), names))
 
 
 def insert_records(
@@ -135,7 +136,7 @@ def insert_records(
     kept = [col(column.name, "s") for column in _kept(columns, chosen)]
     rows = ordered(chosen, kept, "v").from_(table(source.name, source.schema, "s"))
     rows = rows.join(scratch(names.combinations, "v"), on=exp.and_(*map(_same_value, chosen)))
-    return insert_ordered(fresh, columns, chosen, rows)
+    return insert_ordered(fresh, columns, chosen, with_keys(rows, names))
 
 
 def all_rows(release: Relation, limit: int | None = None) -> exp.Select:
@@ -233,28 +234,20 @@ def _same_value(chosen: Chosen) -> exp.Expr:
 
 
 def ordered(chosen: Sequence[Chosen], kept: Sequence[exp.Expr], classified: str) -> exp.Select:
-    """Released values in the order of their classes, and in a class in that of a hash of the kept ones.
+    """Released values in the order of their classes, and in a class in that of a keyed hash of the kept ones.
 
     The order of the source (by name, by admission) would link the records of a class to persons; an
     order by released values alone gives nothing away, and is the same for the same data. What is
     sorted by comes first: behind columns of any length it would be slow to find in a row.
     """
-    keys = [col("class", classified), exp.alias_(digest(kept), "order", quoted=True)]
+    order = keyed(Key.ORDER, kept) if kept else number(0)
+    keys = [col("class", classified), exp.alias_(order, "order", quoted=True)]
     return (
         exp.select(*keys)
         .select(*[col(c.label, classified) for c in chosen])
         .select(*[exp.alias_(value, f"c{position}", quoted=True) for position, value in enumerate(kept, 1)])
         .order_by(number(1), number(2))
     )
-
-
-def digest(kept: Sequence[exp.Expr]) -> exp.Expr:
-    """A hash of the kept values."""
-    hashed: exp.Expr = number(0)
-    for value in kept:
-        text = call("coalesce", cast(value.copy(), "text"), string("\\N"))
-        hashed = call("hashtextextended", collate_c(text), hashed)
-    return cast(hashed, "bigint")
 
 
 def insert_ordered(

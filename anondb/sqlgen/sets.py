@@ -23,7 +23,8 @@ from anondb.sqlgen.build import (
     subquery,
     table,
 )
-from anondb.sqlgen.publish import collation, digest
+from anondb.sqlgen.keyed import Key, keyed, with_keys
+from anondb.sqlgen.publish import collation
 from anondb.sqlgen.render import render
 from anondb.sqlgen.shape import ItemRows, Quasi, Relation, Scratch, SourceColumn
 
@@ -93,7 +94,7 @@ def insert_release(
     with_concepts: bool,
     without: bool,
 ) -> exp.Insert:
-    """Synthetic sets with what is kept of their records, in an order that released values give."""
+    """Synthetic sets with what is kept of their records, in the order of a keyed hash of what is released."""
     kept = [c for c in columns if c.name != sets.name]
     values: list[exp.Expr] = [col(f"c{place}", "r") for place, _ in enumerate(kept, 1)]
     empty = cast(string("{}"), SET_TYPE)
@@ -108,13 +109,10 @@ def insert_release(
         ],
         where=_is_released(with_concepts=with_concepts, without=without),
     )
-    keys = [
-        call("coalesce", col("class", "c"), number(0)),
-        digest(values),
-        collate_c(cast(terms.copy(), "text")),
-    ]
     target = exp.Schema(this=table(fresh.name, fresh.schema), expressions=[ident(c.name) for c in columns])
-    return exp.Insert(this=target, expression=rows.order_by(*keys))
+    return exp.Insert(
+        this=target, expression=with_keys(rows, names).order_by(keyed(Key.ORDER, [terms, *values]))
+    )
 
 
 def linked(names: Scratch, sensitive: Sequence[str], *, with_concepts: bool, without: bool) -> exp.Create:

@@ -137,6 +137,11 @@ class Scratch:
     run: int
 
     @property
+    def keys(self) -> str:
+        """The keys of the run's hashes, in one row."""
+        return f"r{self.run}_key"
+
+    @property
     def raw(self) -> str:
         """Distinct combinations v1 … of the source's own values, with their counts n.
 

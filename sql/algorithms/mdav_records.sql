@@ -101,27 +101,31 @@ comment on function anondb.term_of_concept(int) is
 create function anondb.mdav_synthetic(seed bigint) returns void
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$
 -- Records are numbered in the order of their texts or keys. By a seed alone, whoever knows it could tell by the
--- terms of a released record which number it had, and so whose it is: the seed is mixed with the texts of all.
-declare
-    v_seed bigint := (select hashtextextended(coalesce(sum(hashtextextended(t.text, t.record)), 0)::text, seed)
-                      from mdav_text as t);
+-- terms of a released record which number it had, and so whose it is: the installation's secret decides with it.
 begin
     drop table if exists mdav_synthetic;
     create temporary table mdav_synthetic as
+    with key as materialized (
+        select k.inner_key, k.outer_key from anondb.derived_key('draw', seed::text) as k
+    )
     select c.record, array_agg(d.term order by d.term collate "C") as terms
     from mdav_class as c
     join mdav_centroid as i on i.record = c.centroid
     join mdav_word as t on t.concept = i.concept
     join anondb.concept as o on o.id = i.concept
-    -- a draw depends on the mixed seed, the record and the concept, not on the order of the draws
+    cross join key as k
+    -- a draw depends on the secret, the seed, the record and the concept, not on the order of the draws
     cross join lateral (
-        select t.terms[1 + ('x' || left(md5(format('%s %s %s', v_seed, c.record, o.key)), 15))::bit(60)::bigint
-                           % cardinality(t.terms)] as term) as d
+        select anondb.keyed_hash(k.inner_key, k.outer_key,
+                                 convert_to(format('%s %s', c.record, o.key), 'UTF8')) as drawn) as h
+    cross join lateral (
+        select t.terms[1 + ('x' || left(encode(h.drawn, 'hex'), 15))::bit(60)::bigint % cardinality(t.terms)] as term
+    ) as d
     group by c.record;
 end $$;
 comment on function anondb.mdav_synthetic(bigint) is
 'Makes mdav_synthetic: for each record of mdav_class a term for every concept that mdav_centroid has for its class, '
-'drawn from mdav_word by the seed and all texts of mdav_text.';
+'drawn from mdav_word by the seed and the secret of the installation.';
 
 create function anondb.mdav_loss() returns double precision
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$

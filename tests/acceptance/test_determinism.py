@@ -77,7 +77,7 @@ def test_the_settings_of_the_session_do_not_change_a_byte(clinic: Clinic) -> Non
     done = clinic.cli("run", policy, ANONDB_DSN=make_conninfo(clinic.dsn, options=options))
     assert (done.returncode, done.stderr) == (0, "")
     assert clinic.dump() == first
-    assert first.startswith(b"2024-02-29\t2024-07-02 00:30:00+00\t0.033333333333333")
+    assert b"2024-02-29\t2024-07-02 00:30:00+00\t0.033333333333333" in first
 
 
 @pytest.mark.parametrize("privacy", ["k = 4\nsuppression = 0.1", MASKED])

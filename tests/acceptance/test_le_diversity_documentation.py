@@ -23,9 +23,9 @@ def test_the_documented_example_gives_the_documented_tables_and_figures(db: Data
     released = ask(
         db.connection,
         "select q.class_id::text, q.ages, s.diseases from"
-        " (select class_id, string_agg(age::text, ', ') as ages from share.patients_quasi group by 1) as q"
-        " join (select class_id, string_agg(disease, ', ') as diseases from share.patients_sensitive group by 1)"
-        " as s using (class_id) order by 1",
+        " (select class_id, string_agg(age::text, ', ' order by age) as ages from share.patients_quasi group by 1) as q"
+        " join (select class_id, string_agg(disease, ', ' order by disease) as diseases"
+        " from share.patients_sensitive group by 1) as s using (class_id) order by 1",
     )
     assert [list(row) for row in released] == rows(FILE, "The two tables")[1:]
     names = ("le_diversity:disease", "information_loss", "dot", "dod_min", "dod_max", "suppressed_share")

@@ -1,0 +1,104 @@
+"""A recipient who knows the algorithm, the policy with its seed and every quasi-identifier learns nothing by guessing.
+
+The recipient has an anondb of their own, and tries there what the source may have been: what gives the same
+release, they would know to be true.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import permutations, product
+from pathlib import Path
+
+import pytest
+from psycopg import sql
+
+from anondb.api import Database
+from anondb.db.connection import Door
+from anondb.db.upgrade import upgrade
+from anondb.plan.le_diversity import Anatomy
+from anondb.plan.model import Options
+from anondb.plan.parts import parts
+from anondb.plan.pipeline import Pipeline, Silence, process_of
+from anondb.plan.prepare import prepare_trial
+from anondb.plan.process import Job
+from anondb.plan.trial import TEMPORARY
+from anondb.policy.load import parse
+from anondb.policy.model import Policy
+from tests.documentation import blocks
+from tests.servers import new_database
+
+FILE = "docs/le_diversity.md"
+
+Rows = list[tuple[object, ...]]
+Release = tuple[Rows, Rows]
+
+
+@pytest.fixture
+def recipient(server: str, tmp_path: Path) -> Iterator[Database]:
+    """An installation of the recipient's own, with the documentation's tables and hierarchy."""
+    with new_database(server) as conninfo, Database(Door(conninfo)) as database:
+        upgrade(database.connection)
+        prepare_example(database, tmp_path)
+        yield database
+
+
+def prepare_example(db: Database, folder: Path) -> Policy:
+    ([data], [tree], [policy]) = (blocks(FILE, language) for language in ("sql", "csv", "toml"))
+    db.connection.execute(data.encode())
+    (folder / "disease.csv").write_text(tree)
+    db.load_vgh("disease", folder / "disease.csv")
+    return parse(policy, base=folder)
+
+
+def in_order(db: Database, table: str) -> Rows:
+    """The rows as they lie, which is how a dump writes them."""
+    schema, name = table.split(".")
+    return db.connection.execute(sql.SQL("select * from {}").format(sql.Identifier(schema, name))).fetchall()
+
+
+def guessed(db: Database, policy: Policy, patients: Sequence[tuple[object, ...]]) -> Release:
+    """What the recipient's anondb releases of a guess."""
+    connection = db.connection
+    with connection.transaction(force_rollback=True):
+        connection.execute("truncate hospital.patients")
+        for patient in patients:
+            connection.execute("insert into hospital.patients values (%s, %s, %s, %s)", patient)
+        pipeline = Pipeline(connection, Options(), 0, Silence())
+        plan = prepare_trial(pipeline.db, connection, policy, Options(), TEMPORARY)
+        process = process_of(Job(pipeline.db, plan, Options(), 0, TEMPORARY))
+        assert isinstance(process, Anatomy)
+        process.encode()
+        process.search()
+        process.publish()
+        quasi, sensitive = (in_order(db, f"pg_temp.{part.name}") for part in parts(TEMPORARY))
+    return quasi, sensitive
+
+
+def links(quasi: Rows, sensitive: Rows) -> Iterator[list[tuple[object, ...]]]:
+    """Every way to give the diseases of each class to its patients."""
+    classes = sorted({row[0] for row in quasi}, key=str)
+    patients = [[row[1:] for row in quasi if row[0] == one] for one in classes]
+    diseases = [sorted({*permutations([row[1] for row in sensitive if row[0] == one])}) for one in classes]
+    for given in product(*diseases):
+        yield [
+            (None, *person, disease)
+            for persons, one in zip(patients, given, strict=True)
+            for person, disease in zip(persons, one, strict=True)
+        ]
+
+
+def test_no_link_of_the_two_tables_can_be_told_from_the_others(
+    db: Database, recipient: Database, tmp_path: Path
+) -> None:
+    policy = prepare_example(db, tmp_path)
+    db.run(policy)
+    quasi, sensitive = in_order(db, "share.patients_quasi"), in_order(db, "share.patients_sensitive")
+    tried = list(links(quasi, sensitive))
+    assert len(tried) == 216
+    outcomes = [guessed(recipient, policy, link) for link in tried]
+    # without the secret, no guess can be expected to give these class ids in this order ...
+    assert (quasi, sensitive) not in outcomes
+    # ... and what the guesses give differs so much that a chance hit says nothing
+    assert len(Counter(map(str, outcomes))) > 100
