@@ -18,6 +18,7 @@ from anondb.db.kept_runs import KeptRun
 from anondb.db.run_record import RunRecord
 from anondb.errors import UsageError
 from anondb.hierarchy.model import VghTable
+from anondb.kept import from_json
 from anondb.plan.model import STAGES
 from anondb.report import html, measures
 from anondb.report.model import (
@@ -77,6 +78,7 @@ def report_data(run: KeptRun, record: RunRecord) -> ReportData:
         measures=_measures(run.metrics, result.get("notes") or {}, [column.name for column in columns]),
         suppression=Suppression(**account["suppression"]) if "suppression" in account else None,
         statements=tuple(Statement(s.stage, s.name, s.sql, s.rows, s.ms) for s in record.steps),
+        kept=tuple(from_json(one) for one in result.get("kept", ())),
         package=record.package,
     )
 

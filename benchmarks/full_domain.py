@@ -44,7 +44,7 @@ class Case:
         columns = dict.fromkeys(adult.COLUMNS, '{ role = "other" }')
         columns["salary_class"] = '{ role = "sensitive" }'
         if self.numbered:
-            columns["i"] = '{ role = "other" }'
+            columns["i"] = '{ role = "other", keep = "identifying" }'
         for column in self.quasi:
             columns[column] = adult.quasi(AGES if column == "age" else adult.in_file(data, column))
         return adult.policy(columns, {"algorithm": self.algorithm}, self.k, self.suppression)

@@ -50,7 +50,7 @@ class Case:
         columns["age"] = '{ role = "quasi" }'
         columns[SENSITIVE] = f'{{ role = "sensitive", hierarchy = {adult.in_file(data, SENSITIVE)} }}'
         if self.numbered:
-            columns["i"] = '{ role = "other" }'
+            columns["i"] = '{ role = "other", keep = "identifying" }'
         lines = [f"{name} = {column}\n" for name, column in columns.items()]
         return _POLICY.format(sensitive=SENSITIVE, l=self.l, e=self.e) + "".join(lines)
 

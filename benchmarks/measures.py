@@ -66,7 +66,8 @@ def run(options: Options) -> dict[str, Any]:
 
 
 def _policies(data: Path, rows: int) -> Iterator[tuple[str, str]]:
-    columns = dict.fromkeys((*adult.COLUMNS, "i"), '{ role = "other" }')
+    columns = dict.fromkeys(adult.COLUMNS, '{ role = "other" }')
+    columns["i"] = '{ role = "other", keep = "identifying" }'
     columns["salary_class"] = '{ role = "sensitive" }'
     for column in QUASI:
         columns[column] = adult.quasi(AGES if column == "age" else adult.in_file(data, column))

@@ -35,7 +35,7 @@ class Case:
         columns = dict.fromkeys(adult.COLUMNS, '{ role = "other" }')
         columns["salary_class"] = '{ role = "sensitive" }'
         if self.numbered:
-            columns["i"] = '{ role = "other" }'
+            columns["i"] = '{ role = "other", keep = "identifying" }'
         for column in QUASI:
             columns[column] = (
                 '{ role = "quasi" }' if column == "age" else adult.quasi(adult.in_file(data, column))

@@ -133,6 +133,8 @@ def print_result(result: Result) -> None:
         out.print(f"Its tables are {' and '.join(map(escape, result.tables))}. {NO_K}")
     elif result.released:
         out.print(f"Every released record looks like at least {others:,} other{'s' * (others != 1)}.")
+    for one in result.kept:
+        out.print(f"{'' if one.identifies else 'warning: '}{escape(one.sentence)}", soft_wrap=True)
     share = result.suppressed / result.records if result.records else 0.0
     out.print(f"{result.suppressed:,} of {result.records:,} records ({share:.2%}) are suppressed.\n")
     if result.tables:

@@ -8,6 +8,7 @@ from anondb.plan import search as searching
 from anondb.plan import stages
 from anondb.plan.evaluate import Evaluating, evaluate
 from anondb.plan.figure import Figure
+from anondb.plan.kept import Lying
 from anondb.plan.process import Job
 from anondb.plan.reporting import Account, account
 from anondb.plan.result import Result
@@ -57,6 +58,9 @@ class Generalization:
                 "every record would be suppressed",
                 hint="lower suppression or k; --allow-empty publishes an empty release",
             )
+
+    def kept(self) -> list[Lying]:
+        return [(self.fresh, self.plan.kept)]
 
     def evaluate(self) -> None:
         wanted, found = self.job.options.evaluate, self.found

@@ -12,6 +12,7 @@ from typing import Any
 from anondb.algorithms.le_diversity import portion, suffices
 from anondb.errors import UnsatisfiableError, UsageError, VerificationError
 from anondb.plan.figure import Figure
+from anondb.plan.kept import Lying
 from anondb.plan.parts import QUASI, SENSITIVE, part, parts
 from anondb.plan.process import Job
 from anondb.plan.reporting import binned, in_words
@@ -158,6 +159,13 @@ class Anatomy:
                 "every record has a NULL in a quasi-identifier, and would be suppressed",
                 hint='nulls = "value" keeps them; --allow-empty publishes all the same',
             )
+
+    def kept(self) -> list[Lying]:
+        """Quasi-identifiers lie beside them as they were, which is what this method is for."""
+        hidden, quasi = self.sensitive.column, {q.name for q in self.quasi}
+        shown = [c for c in self.plan.columns if c.name not in quasi and c.name != hidden.name]
+        in_quasi, in_sensitive = parts(self.fresh)
+        return [(in_quasi, shown), (in_sensitive, [hidden])]
 
     def evaluate(self) -> None:
         """The k of the quasi-identifiers, which are released as they are; the other figures are known."""

@@ -11,6 +11,7 @@ from anondb.db.catalog import target_text
 from anondb.errors import UnsatisfiableError, UsageError
 from anondb.plan import stages
 from anondb.plan.figure import Figure
+from anondb.plan.kept import Lying
 from anondb.plan.process import Job
 from anondb.plan.result import Result
 from anondb.plan.set_figures import SetFigures
@@ -127,6 +128,9 @@ class Microaggregation:
             raise UnsatisfiableError(
                 "every record would be suppressed", hint="lower suppression or k; --allow-empty publishes it"
             )
+
+    def kept(self) -> list[Lying]:
+        return [(self.fresh, self.plan.kept)]
 
     def evaluate(self) -> None:
         self.report = self._account()

@@ -12,11 +12,12 @@ from anondb.db.connection import Connection
 from anondb.db.execute import Executor, Step
 from anondb.plan import build_columns
 from anondb.plan.generalize import Generalization
+from anondb.plan.kept import judge, refuse
 from anondb.plan.le_diversity import Anatomy
 from anondb.plan.microaggregate import Microaggregation
 from anondb.plan.model import Options, Plan
 from anondb.plan.process import Job, Process
-from anondb.plan.result import Result
+from anondb.plan.result import Result, told_of
 from anondb.sqlgen.shape import Relation
 
 
@@ -56,12 +57,15 @@ class Pipeline:
         with self.stage("verify"):
             process.measure()
             process.verify()
+            kept = judge(self.db, plan.policy, process.kept())
+            if swap:  # who tries a policy out publishes nothing, and is told all the same
+                refuse(plan.policy, kept)
         with self.stage("evaluate"):
             process.evaluate()
         if swap:
             with self.stage("swap"):
                 process.swap()
-        return build_columns.noted(plan, process.result(self.seconds))
+        return told_of(build_columns.noted(plan, process.result(self.seconds)), kept)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from anondb.plan.kept import Lying
 from anondb.plan.model import Options, Plan
 from anondb.plan.result import Result
 from anondb.plan.steps import Steps
@@ -39,6 +41,10 @@ class Process(Protocol):
 
     def verify(self) -> None:
         """Raises unless that is what the policy promises."""
+
+    def kept(self) -> Sequence[Lying]:
+        """Where the columns lie that were written as they are."""
+        ...
 
     def evaluate(self) -> None:
         """Measures what it is worth and what it gives away."""

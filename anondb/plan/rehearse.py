@@ -12,6 +12,7 @@ from anondb.algorithms.registry import ALGORITHMS
 from anondb.hierarchy.model import Mask
 from anondb.plan import build_columns, search, stages
 from anondb.plan.generalize import Generalization
+from anondb.plan.kept import judge
 from anondb.plan.model import Options, Plan
 from anondb.plan.pipeline import process_of
 from anondb.plan.process import Job
@@ -104,7 +105,9 @@ class Rehearsal:
     def rows(
         self, name: str, statement: Node | str, parameters: Sequence[object] = ()
     ) -> list[tuple[Any, ...]]:
-        if name.startswith(("unknown texts", "utility", "risk", "disclosure", "class sizes", "hierarchy")):
+        if name.startswith(
+            ("unknown texts", "kept columns", "utility", "risk", "disclosure", "class sizes", "hierarchy")
+        ):
             self.run(name, statement)
             return []
         return [self.one(name, statement, parameters)]
@@ -132,6 +135,7 @@ def script(plan: Plan) -> str:
         ("search", process.search),
         ("publish", process.publish),
         ("verify", process.measure),
+        ("verify", lambda: judge(rehearsal, plan.policy, process.kept())),
         ("evaluate", process.evaluate),
         ("swap", process.swap),
     ):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from anondb.kept import Kept
 from anondb.plan.figure import Figure, by_column, by_key, notes
 from anondb.sqlgen.shape import Relation
 
@@ -42,6 +43,7 @@ class Result:
     ontology: str | None = None  # that those concepts are of
     unmapped: int | None = None  # texts of such records that mean no concept, and are not released
     tables: tuple[str, ...] = ()  # of a release that has several
+    kept: tuple[Kept, ...] = ()  # columns released as they are that know records apart
     built: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # column → its hierarchy
     metrics: Mapping[str, float] = field(default_factory=dict)  # of the release's classes and models
     figures: tuple[Figure, ...] = ()  # of utility and risk
@@ -63,6 +65,7 @@ class Result:
             "k": self.k,
             **self._search(),
             **({"built": dict(self.built)} if self.built else {}),
+            **({"kept": [one.as_json() for one in self.kept]} if self.kept else {}),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "metrics": self.all_metrics(),
             "notes": notes(self.figures),
@@ -95,3 +98,16 @@ class Result:
         if self.objective is None:
             return found
         return found | {"objective": self.objective, "score": self.score, "proven": self.proven}
+
+
+def told_of(result: Result, kept: tuple[Kept, ...]) -> Result:
+    """The result with its kept columns; risk, which looks at quasi-identifiers alone, says what it leaves out."""
+    names = [f'"{one.column}"' for one in kept if one.identifies]
+    if not names:
+        return replace(result, kept=kept)
+    note = f"by quasi-identifiers alone: {', '.join(names)} {'tells' if len(names) == 1 else 'tell'} records apart"
+    figures = (
+        replace(figure, note=note) if figure.name == "prosecutor_max" and figure.column is None else figure
+        for figure in result.figures
+    )
+    return replace(result, kept=kept, figures=tuple(figures))

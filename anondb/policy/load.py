@@ -166,6 +166,9 @@ def _read_column(spot: Spot, value: object) -> Table:
     for key in said.keys() & {"min_level", "max_level"} if role is not Role.QUASI else ():
         message = f"{role} column {quoted(spot.name)} has a {key}, but only quasi-identifiers have levels"
         spot.at(key).report(message, instead(role, "the key"))
+    if "keep" in said and role not in (Role.SENSITIVE, Role.OTHER):
+        message = f"{role} column {quoted(spot.name)} has a keep, but it is not released as it is"
+        spot.at("keep").report(message, "leave the key out")
     if (low := said.get("min_level", 0)) > (high := said.get("max_level", low)):
         message = f"min_level {shown(low)} lies above max_level {shown(high)}"
         spot.at("min_level").report(message, "make min_level the smaller one, or both the same")
@@ -187,6 +190,7 @@ COLUMN: Mapping[str, Key] = {
     "ontology": Key(read_text),
     "set": Key(read_flag),
     "items": Key(read_items),
+    "keep": Key(choice(("identifying",))),
 }
 PRIVACY: Mapping[str, Key] = {
     "k": Key(read_count),

@@ -38,7 +38,7 @@ def check_together(spot: Spot, said: Table, document: Table) -> None:
     if algorithm and not algorithm.needs_hierarchies:
         _refuse_levels(spot, said["columns"], algorithm)
     _check_weights(spot.at("method", "weights"), method.get("weights", {}), roles)
-    _check_unit(spot.at("privacy", "unit"), privacy, roles)
+    _check_unit(spot.at("privacy", "unit"), privacy, roles, said["columns"])
     closeness: Models = privacy.get("t_closeness", ())
     similar: Models = privacy.get("le_diversity", ())
     for here, model in (*privacy.get("l_diversity", ()), *closeness, *similar):
@@ -93,7 +93,7 @@ def _check_weights(spot: Spot, weights: Mapping[str, float], roles: Roles) -> No
         )
 
 
-def _check_unit(spot: Spot, privacy: Table, roles: Roles) -> None:
+def _check_unit(spot: Spot, privacy: Table, roles: Roles, columns: Table) -> None:
     unit = privacy.get("unit")
     if unit is None:
         return
@@ -103,6 +103,11 @@ def _check_unit(spot: Spot, privacy: Table, roles: Roles) -> None:
         spot.report(
             f"unit {quoted(unit)} is a quasi-identifier, which persons share by design",
             'name the column that tells persons apart, mostly one with role = "identifier"',
+        )
+    elif (role := roles[unit]) in (Role.SENSITIVE, Role.OTHER) and "keep" not in columns[unit]:
+        spot.report(
+            f"unit {quoted(unit)} names the persons, and as {role} it would be released as it is",
+            f'set role = "identifier" for {quoted(unit)}, or keep = "identifying" if it may be published',
         )
 
 

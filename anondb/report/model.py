@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from anondb.hierarchy.model import VghTable
 from anondb.hierarchy.tree import Node
+from anondb.kept import Kept
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,7 @@ class ReportData:
     suppression: Suppression | None = None
     statements: tuple[Statement, ...] = ()
     comparison: Comparison | None = None
+    kept: tuple[Kept, ...] = ()  # columns that are released as they are and know records apart
     package: str = ""  # the version of anondb
 
     @property

@@ -75,6 +75,7 @@ def _privacy(data: ReportData, run: RunFigures) -> Iterator[str]:
         yield f"Every released record looks like at least {counted(others, 'other')}."
     else:
         yield "Some released records look like no other."
+    yield from (one.sentence for one in data.kept)
     told = (model_in_words(model) for model in data.models if model.kind != "k_anonymity")
     yield from (sentence for sentence in told if sentence)
     risk = next((m for m in data.measures if m.name == "prosecutor_max" and m.column is None), None)

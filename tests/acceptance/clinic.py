@@ -67,6 +67,7 @@ where t.schemaname in ('hospital', 'share') order by 1, 2
 """
 
 IDENTIFIER, SENSITIVE, OTHER = (f'{{ role = "{role}" }}' for role in ("identifier", "sensitive", "other"))
+KEPT = '{ role = "other", keep = "identifying" }'  # it tells records apart, and is released all the same
 
 
 def quasi(hierarchy: str) -> str:

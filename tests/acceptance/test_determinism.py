@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from tests.acceptance.clinic import IDENTIFIER, MASK_ALL, OTHER, SENSITIVE, Clinic, quasi
+from tests.acceptance.clinic import IDENTIFIER, KEPT, MASK_ALL, OTHER, SENSITIVE, Clinic, quasi
 
 # Duplicates, NULLs, values that sort differently by other collations, and enough rows for several pages.
 ROWS = """
@@ -101,7 +101,7 @@ def test_what_the_server_knows_of_the_source_does_not_change_a_byte(clinic: Clin
 
 def test_the_order_of_a_release_does_not_tell_the_order_of_the_source(clinic: Clinic) -> None:
     clinic.execute("create table hospital.queue as select i as n, 'x' as x from generate_series(1, 200) as i")
-    clinic.has_released(clinic.policy({"n": OTHER, "x": quasi('{ mask = "all" }')}, source="hospital.queue"))
+    clinic.has_released(clinic.policy({"n": KEPT, "x": quasi('{ mask = "all" }')}, source="hospital.queue"))
     order = [int(n) for (n,) in clinic.execute("select n from share.admissions")]
     assert sorted(order) == list(range(1, 201))
     rising = sum(one < other for one, other in pairwise(order))

@@ -15,7 +15,7 @@ from typing import Any
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from tests.properties.examples import COLUMNS, NAMES, Column
+from tests.properties.examples import COLUMNS, KEPT, NAMES, Column
 from tests.properties.models_oracle import Closeness, Demanded, Diversity, Node, Record, best
 from tests.properties.oracle import Calendar, Hierarchy, Ranges, Stars, Tree, Value, label_of, text
 
@@ -165,7 +165,7 @@ class Search:
         columns["diagnosis"] = f'{{ role = "sensitive"{ranked} }}'
         columns["grade"] = '{ role = "sensitive" }'
         columns["patient"] = '{ role = "identifier" }'
-        columns["record"] = f'{{ role = "{"other" if self.numbered else "identifier"}" }}'
+        columns["record"] = KEPT if self.numbered else '{ role = "identifier" }'
         return "\n".join(
             [
                 'source = "clinic.admissions"\ntarget = "share.admissions"',

@@ -75,7 +75,7 @@ class Example:
             name = {{ role = "identifier" }}
             age = {{ role = "quasi" }}
             {code} = {{ role = "quasi" }}
-            record = {{ role = "other" }}
+            record = {{ role = "other", keep = "identifying" }}
             {disease} = {{ role = "sensitive", hierarchy = "odd tree" }}
         """
 

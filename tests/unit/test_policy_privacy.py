@@ -105,7 +105,14 @@ def test_a_sensitive_column_may_have_the_hierarchy_that_a_distance_uses(distance
 
 @pytest.mark.parametrize("column", ["name", "diagnosis", "visited"])
 def test_the_unit_is_any_column_that_is_not_generalized(column: str) -> None:
-    assert parse(policy(privacy(f'unit = "{column}"'))).privacy.unit == column
+    kept = [(f'"{role}" }}', f'"{role}", keep = "identifying" }}') for role in ("sensitive", "other")]
+    assert parse(policy(privacy(f'unit = "{column}"'), *kept)).privacy.unit == column
+
+
+@pytest.mark.parametrize("column", ["diagnosis", "visited"])
+def test_a_unit_that_would_be_released_is_refused(column: str) -> None:
+    with pytest.raises(PolicyError, match="names the persons"):
+        parse(policy(privacy(f'unit = "{column}"')))
 
 
 # ---- what is wrong
@@ -341,7 +348,6 @@ def test_the_fingerprint_knows_what_a_model_says() -> None:
         CLOSENESS,
         CLOSENESS.replace("0.2", "0.3"),
         'unit = "name"',
-        'unit = "visited"',
     ]
     fingerprints = [parse(policy(privacy(model))).sha256 for model in models]
     assert all(one != other for one, other in itertools.combinations(fingerprints, 2))

@@ -1,0 +1,117 @@
+-- What a table gives away by columns that are released as they are: values that know records apart, or name persons.
+
+create function anondb.base_type_of(type_oid oid) returns oid
+language sql stable parallel safe
+begin atomic
+    with recursive base (oid) as (
+        select type_oid
+        union all
+        select t.typbasetype from base as b join pg_type as t on t.oid = b.oid where t.typtype = 'd'
+    )
+    select b.oid from base as b join pg_type as t on t.oid = b.oid where t.typtype <> 'd';
+end;
+comment on function anondb.base_type_of(oid) is 'The type that a domain is made of; any other type is its own.';
+
+create function anondb.type_kind(type_oid oid) returns text
+language sql stable parallel safe
+begin atomic
+    select case
+        when b.oid in (20, 21, 23, 26, 700, 701, 790, 1700) then 'number'
+        when b.oid = 1082 then 'date'
+        when b.oid in (1083, 1114, 1184, 1186, 1266) then 'time'
+        when b.oid in (650, 774, 829, 869, 2950) then 'address'
+        when b.oid = 16 then 'flag'
+        else 'text' end
+    from anondb.base_type_of(type_oid) as b (oid);
+end;
+comment on function anondb.type_kind(oid) is
+'What values of a type are to anondb.identifying_columns: number (money and oid too), date, time, address (uuid and network '
+'addresses), flag, or text, which is everything else.';
+
+create function anondb.value_patterns(release regclass, of_column name, distinct_values bigint)
+returns table (looked_at bigint, emails bigint, phones bigint, median_words bigint)
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+-- A thousand values tell what a column holds. Which ones hangs on a hash of the value: the same in every run.
+begin
+    return query execute format(
+        'select count(*),
+                count(*) filter (where v.x ~ ''[^\s@]@[[:alnum:]-]+(\.[[:alnum:]-]+)*\.[[:alpha:]]{2,}''),
+                count(*) filter (where v.digits between 7 and 15
+                                   and v.x ~ ''^\s*(\+|00[1-9]|\(|0[1-9])[0-9 ()/.-]*$|^\s*[0-9]{2,4}([ .-][0-9]{2,4}){2,4}\s*$|^\s*[0-9]{3}-[0-9]{4}\s*$''
+                                   and v.x !~ ''^\s*([0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2}))(\s|$)''
+                                   and (v.digits >= 9 or v.x ~ ''[^0-9]'')),
+                percentile_disc(0.5) within group (order by v.words)
+         from (select d.x, length(regexp_replace(d.x, ''[^0-9]'', '''', ''g'')) as digits,
+                      cardinality(regexp_split_to_array(btrim(d.x), ''\s+''))::bigint as words
+               from (select distinct left(t.%1$I::text, 1000) collate "C" as x from %2$s as t
+                     where hashtextextended(t.%1$I::text collate "C", 0) & 1048575 < $1) as d) as v',
+        of_column, release)
+    using ceil(1048576 * least(1, 1000.0 / greatest(distinct_values, 1)))::bigint;
+end $$;
+comment on function anondb.value_patterns(regclass, name, bigint) is
+'Of about a thousand different values of a column: how many hold an e-mail address, how many are a phone number, and '
+'how many words the middle one has.';
+
+create function anondb.identifying_columns(release regclass, columns name[] = null, declared_unique name[] = '{}')
+returns table (of_column name, kind text, records bigint, distinct_values bigint, share double precision, reasons text[])
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+-- docs/policy.md explains the bounds. Values are counted by their hashes; of a large table one value in 2, 4, 8 and so on,
+-- which has the same share of distinct ones, so that about a hundred thousand records of each column are counted.
+declare
+    v_rows bigint;
+    v_part bigint;  -- one value in so many is counted, with all its records
+    v_as_text boolean;
+    v_hash text;
+    v_exact bigint;
+    v_found record;
+begin
+    if columns is not null then
+        perform anondb.check_columns(release, columns);
+    end if;
+    execute format('select count(*) from %s', release) into v_rows;
+    v_part := 2 ^ greatest(0, ceil(log(2, greatest(v_rows, 1) / 131072.0)));
+    for of_column, kind, v_as_text in
+        select a.attname, anondb.type_kind(a.atttypid), -- of money there is no hash
+               anondb.type_kind(a.atttypid) = 'text' or anondb.base_type_of(a.atttypid) = 790
+        from pg_attribute as a
+        where a.attrelid = release and a.attnum > 0 and not a.attisdropped
+          and (columns is null or a.attname = any (columns))
+        order by a.attnum
+    loop
+        -- NULLs do not count, nor does what more than a tenth of the records share
+        v_hash := format(case when v_as_text then 'hashtextextended(t.%I::text collate "C", 0)'
+                              else 'hash_record_extended(row(t.%I), 0)' end, of_column);
+        execute format(
+            'select coalesce(sum(g.n), 0)::bigint * $2, count(*) * $2
+             from (select count(*) as n from %1$s as t where t.%2$I is not null and %3$s & $2 - 1 = 0 group by %3$s) as g
+             where g.n = 1 or g.n * 10 <= $1',
+            release, of_column, v_hash)
+        into records, distinct_values using v_rows, v_part;
+        share := distinct_values::double precision / nullif(records, 0);
+        reasons := '{}';
+        if distinct_values >= 1000 and share >= 0.5 or distinct_values >= 50 and share >= 0.95
+           or distinct_values >= 5 and share >= 0.95 and kind = 'address'
+           or distinct_values >= 2 and share = 1 and of_column = any (declared_unique) then
+            reasons := array['unique'];
+        elsif distinct_values >= 5 and share >= 0.95 and kind = 'time' then
+            execute format(
+                'select count(*) filter (where extract(second from t.%1$I) <> 0) from %2$s as t where t.%1$I is not null',
+                of_column, release) into v_exact;
+            reasons := case when v_exact * 2 > records then array['unique'] else '{}' end;
+        end if;
+        if kind = 'text' and distinct_values >= 2 then
+            select p.looked_at, p.emails, p.phones, p.median_words into v_found
+            from anondb.value_patterns(release, of_column, distinct_values) as p;
+            reasons := reasons
+                || case when v_found.emails * 10 > v_found.looked_at then array['e-mail'] else '{}' end
+                || case when v_found.phones * 2 > v_found.looked_at then array['phone'] else '{}' end
+                || case when v_found.median_words >= 8 and distinct_values >= 10 and share >= 0.5
+                        then array['free text'] else '{}' end;
+        end if;
+        return next;
+    end loop;
+end $$;
+comment on function anondb.identifying_columns(regclass, name[], name[]) is
+'Which columns of a table know its records apart: of each, how many records have a value that counts, how many '
+'different ones there are (of large tables estimated), their share, and why the column identifies (unique, e-mail, phone, free text; empty if it '
+'does not). NULLs, and values that more than a tenth of the records share, do not count.';
