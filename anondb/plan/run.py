@@ -6,11 +6,12 @@ from functools import partial
 from importlib.metadata import version
 
 from anondb.algorithms.registry import ALGORITHMS, load_ahead
-from anondb.db.catalog import resolve_target, target_text
+from anondb.db.catalog import resolve_items, resolve_source, resolve_target, target_text
 from anondb.db.connection import Connection, Door, one_snapshot
 from anondb.db.execute import Step
 from anondb.db.history import History
 from anondb.db.locks import hold_run, target_held
+from anondb.db.source_locks import hold_source
 from anondb.db.upgrade import require_current
 from anondb.errors import AnondbError, UsageError
 from anondb.plan.model import Options, Plan
@@ -41,7 +42,8 @@ def execute(
                 run = history.begin(
                     policy, str(policy.source), target, version("anondb"), partial(hold_run, connection)
                 )
-                return _published(connection, policy, Pipeline(connection, options, run, told), history)
+                pipeline = Pipeline(connection, options, run, told)
+                return _published(connection, beside, policy, pipeline, history)
             except KeyboardInterrupt:
                 history.fail("interrupted", "interrupted")
                 raise
@@ -67,10 +69,14 @@ class _Told:
         self.listener.step(step)
 
 
-def _published(connection: Connection, policy: Policy, pipeline: Pipeline, history: History) -> Result:
+def _published(
+    connection: Connection, beside: Connection, policy: Policy, pipeline: Pipeline, history: History
+) -> Result:
+    tables = [resolve_source(connection, policy.source), *resolve_items(connection, policy).values()]
     with one_snapshot(connection, "committing the release"):
-        history.claim(connection)
         with pipeline.stage("prepare"):
+            hold_source(pipeline.db, beside, tables, pipeline.options.lock_timeout)
+            history.claim(connection)
             plan = _prepared(connection, policy, pipeline)
         result = pipeline.release(plan, plan.fresh(pipeline.run), swap=True)
         history.publish(connection, result.as_kept(), result.by_column())
