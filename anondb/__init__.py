@@ -4,7 +4,11 @@ with anondb.connect() as db:
     release = db.run("admissions.toml")
 """
 
-from anondb.api import Database, Release, connect
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from anondb.errors import (
     AnondbError,
     BusyError,
@@ -14,7 +18,10 @@ from anondb.errors import (
     UsageError,
     VerificationError,
 )
-from anondb.plan.model import Options
+
+if TYPE_CHECKING:
+    from anondb.api import Database, Release, connect
+    from anondb.plan.model import Options
 
 __all__ = [
     "AnondbError",
@@ -29,3 +36,17 @@ __all__ = [
     "VerificationError",
     "connect",
 ]
+
+# What takes long to load is loaded when it is used, so that a command hears a signal before.
+_LATER = {
+    "Database": "anondb.api",
+    "Release": "anondb.api",
+    "connect": "anondb.api",
+    "Options": "anondb.plan.model",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module 'anondb' has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)

@@ -1,5 +1,19 @@
-"""python -m anondb"""
+"""The command `anondb`, and `python -m anondb`: signals are heard before what takes long is loaded."""
 
-from anondb.cli import main
+from __future__ import annotations
 
-main()
+from typing import NoReturn
+
+from anondb import signals
+
+
+def main() -> NoReturn:
+    """Runs a command and exits with the code that stands for how it ended."""
+    signals.leave_at_once()
+    from anondb.cli import main as run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -78,6 +78,14 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM: unwinds as Ctrl-C does (psycopg cancels the running statement), with its own exit code."""
 
     exit_code = 143
+    word = "terminated"
+
+
+class HungUp(Terminated):
+    """SIGHUP: the terminal is gone."""
+
+    exit_code = 129
+    word = "hung up"
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str | None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
+from contextlib import suppress
 from importlib.metadata import version
-from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
+from anondb import signals
 from anondb.cli import (
     compare,
     database,
@@ -34,12 +34,8 @@ class _Commands(TyperGroup):
         """Ends on a signal or a closed pipe by our rules: typer's are to exit in silence with 130 or 1."""
         try:
             return super().invoke(ctx)
-        except Terminated as error:
-            report_error("terminated; what was not finished is undone", None, error.exit_code)
-            raise typer.Exit(error.exit_code) from None
-        except KeyboardInterrupt:
-            report_error("interrupted; what was not finished is undone", None, 130)
-            raise typer.Exit(130) from None
+        except KeyboardInterrupt as error:
+            raise typer.Exit(_interrupted(error)) from None
         except BrokenPipeError:  # `anondb plan … | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
@@ -93,15 +89,19 @@ def options(
 
 def main() -> NoReturn:
     """Runs a command and exits with the code that stands for how it ended."""
-    signal.signal(signal.SIGTERM, _terminate)
     try:
+        signals.unwind()
         sys.exit(app(standalone_mode=False))
+    except KeyboardInterrupt as error:
+        sys.exit(_interrupted(error))
     except AnondbError as error:
         report_error(error.message, error.hint, error.exit_code)
         sys.exit(error.exit_code)
     except typer.Exit as leaving:
         sys.exit(leaving.exit_code)
-    except typer.Abort:
+    except typer.Abort as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # while the call was read
+            sys.exit(_interrupted(error.__cause__))
         report_error("not confirmed; nothing was changed", "answer y, or give --yes", 130)
         sys.exit(130)
     except Exception as error:
@@ -112,10 +112,16 @@ def main() -> NoReturn:
         where = _innermost(error)
         report_error(f"unexpected {type(error).__name__} in {where}", "please report this", 1)
         sys.exit(1)
+    finally:
+        signals.ignore()
 
 
-def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise Terminated
+def _interrupted(error: KeyboardInterrupt) -> int:
+    """Says which signal it was; returns its exit code."""
+    word, code = (error.word, error.exit_code) if isinstance(error, Terminated) else ("interrupted", 130)
+    with suppress(OSError):  # the terminal that is gone cannot be told
+        report_error(f"{word}; what was not finished is undone", None, code)
+    return code
 
 
 def _innermost(error: Exception) -> str:

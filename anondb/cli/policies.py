@@ -89,8 +89,8 @@ def run(
 
     Exit codes: 0 done, 2 the policy or the call is wrong or does not fit the
     database, 3 no release can satisfy the policy, 4 the database could not be
-    reached or refused, 5 another run holds the target, 130 or 143 interrupted,
-    1 anything else.
+    reached or refused, 5 another run holds the target, 129, 130 or 143
+    interrupted, 1 anything else.
     """
     loaded = load(policy)
     options = Options(

@@ -12,7 +12,12 @@ from tests.acceptance.clinic import Clinic, complaint, ended
 
 
 @pytest.mark.parametrize(
-    ("sign", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+    ("sign", "code", "word"),
+    [
+        (signal.SIGINT, 130, "interrupted"),
+        (signal.SIGTERM, 143, "terminated"),
+        (signal.SIGHUP, 129, "hung up"),
+    ],
 )
 def test_a_signal_in_the_middle_ends_the_run_and_changes_nothing(
     clinic: Clinic, sign: signal.Signals, code: int, word: str
