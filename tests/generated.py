@@ -15,6 +15,7 @@ from anondb.sqlgen import (
     costs,
     cuts,
     encode,
+    equality,
     frequency,
     halves,
     linked,
@@ -73,6 +74,7 @@ def statements(name: str) -> Iterator[Node]:
     yield encode.file_leaves(names, quasi[4])
     yield encode.fill_leaves(names, quasi[4])
     for q in quasi:
+        yield equality.spellings(names, q)
         yield encode.longest_value(names, q)
         yield encode.dictionary(names, q)
         yield encode.node_counts(names, q)

@@ -54,7 +54,18 @@ select a.attname,
        a.attnotnull and (r.relkind = 'p' or not r.relhassubclass) and exists (
            select from pg_catalog.pg_index as i
            where i.indrelid = a.attrelid and i.indisunique and i.indimmediate and i.indisvalid
-             and i.indpred is null and i.indnkeyatts = 1 and i.indkey[0] = a.attnum)
+             and i.indpred is null and i.indnkeyatts = 1 and i.indkey[0] = a.attnum
+             -- by the type's own equality: an index of texts tells apart what a citext takes for equal
+             and i.indcollation[0] = a.attcollation and exists (
+                 select from pg_catalog.pg_opclass as o
+                 where o.oid = i.indclass[0] and o.opcdefault and (o.opcintype = b.oid or not exists (
+                     select from pg_catalog.pg_opclass as d
+                     where d.opcmethod = o.opcmethod and d.opcdefault and d.opcintype = b.oid)))),
+       case when anondb.has_equality(b.oid) then pg_catalog.format_type(b.oid, -1) end,
+       (select pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.collname)
+        from pg_catalog.pg_collation as c
+        join pg_catalog.pg_namespace as n on n.oid = c.collnamespace
+        where c.oid = a.attcollation and not c.collisdeterministic)
 from pg_catalog.pg_attribute as a
 join pg_catalog.pg_type as t on t.oid = a.atttypid
 join base as b on b.type = a.atttypid and b.typbasetype = 0

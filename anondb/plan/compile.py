@@ -66,11 +66,14 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
     sensitive: list[Sensitive] = []
     for column in _judged(policy):
         if column.name in there:
+            problems += _incomparable(policy, there[column.name])
             found = _coded(policy, column, there[column.name], snapshot, files)
             if isinstance(found, Problem):
                 problems.append(found)
             else:
                 sensitive.append(Sensitive(len(sensitive) + 1, there[column.name], **found))
+    if policy.privacy.unit in there:
+        problems += _incomparable(policy, there[policy.privacy.unit])
     if problems:
         raise PolicyError(problems)
     algorithm = ALGORITHMS[policy.method.algorithm]
@@ -130,6 +133,16 @@ def _levels(policy: Policy, column: Column, found: Table) -> Iterable[Problem]:
                 f'{key} = {level} is above the root of the hierarchy of "{column.name}"',
                 f"its levels go from 0 to {height}",
             )
+
+
+def _incomparable(policy: Policy, column: SourceColumn) -> Iterable[Problem]:
+    """Persons, or sensitive values, that nothing can tell apart; their texts could be several of one value."""
+    if column.compared_as is None:
+        yield Problem(
+            _place(policy, column.name),
+            f'"{column.name}" is {column.type}, a type whose values cannot be compared, so they cannot be counted',
+            "cast it in a view of the source to a type that has an equality: json to jsonb, others to text",
+        )
 
 
 def rows_repeat(kept: Sequence[SourceColumn], rows: float) -> bool:

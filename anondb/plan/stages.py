@@ -15,7 +15,7 @@ from anondb.plan import fusing, partitioning
 from anondb.plan.model import Options, Plan
 from anondb.plan.steps import Steps
 from anondb.sqlgen import encode as encoding
-from anondb.sqlgen import frequency, fusion, keyed, node, publish
+from anondb.sqlgen import equality, frequency, fusion, keyed, node, publish
 from anondb.sqlgen.frequency import Counted
 from anondb.sqlgen.models import Models
 from anondb.sqlgen.publish import Chosen
@@ -63,9 +63,7 @@ def take_keys(db: Steps, plan: Plan, names: Scratch) -> None:
 
 def encode(db: Steps, plan: Plan, names: Scratch, options: Options) -> Encoded:
     """One pass over the source; the search reads the frequency set."""
-    first_pass = encoding.raw_frequencies(
-        names, plan.source, plan.quasi, plan.counted, plan.unit, whole_rows=plan.whole_rows
-    )
+    first_pass = encoding.raw_frequencies(names, plan.source, plan.quasi, plan.counted, plan.unit)
     db.run("frequencies", first_pass)
     records, with_null = db.one("records", encoding.records(names, plan.quasi))
     if records == 0 and not options.allow_empty:
@@ -92,7 +90,8 @@ def encode(db: Steps, plan: Plan, names: Scratch, options: Options) -> Encoded:
     if plan.unit is not None:
         db.run("units", frequency.units(names))
         db.run("unit statistics", encoding.analyze(names.units))
-    merge = plan.whole_rows or plan.unit is not None
+    spelled = any(coded.has_spellings for coded in (*quasi, *sensitive))
+    merge = plan.whole_rows or plan.unit is not None or spelled
     rows = db.run("frequency set", frequency.frequency_set(names, counted, nodes, values, merge=merge))
     db.run("statistics", encoding.analyze(names.freq))
     nulls = tuple(null for _, null in judged)
@@ -178,6 +177,9 @@ def prepare_hierarchy(db: Steps, plan: Plan, names: Scratch, coded: AnyCoded) ->
 
 def dictionary(db: Steps, names: Scratch, coded: Coded, options: Options) -> tuple[tuple[int, ...], bool]:
     """Makes a column's dictionary; returns how many labels occur at each level, and whether NULL does."""
+    if coded.has_spellings:
+        db.run(f"spellings {coded.code}", equality.spellings(names, coded))
+        db.run(f"spelling statistics {coded.code}", encoding.analyze(names.spellings(coded)))
     db.run(f"dictionary {coded.code}", encoding.dictionary(names, coded))
     db.run(f"dictionary statistics {coded.code}", encoding.analyze(names.dictionary(coded)))
     *nodes, has_null, outside = db.one(f"labels {coded.code}", encoding.node_counts(names, coded))

@@ -12,7 +12,6 @@ from anondb.sqlgen.build import (
     cast,
     col,
     create_scratch,
-    left_join,
     named,
     number,
     query,
@@ -20,7 +19,7 @@ from anondb.sqlgen.build import (
     string,
     table,
 )
-from anondb.sqlgen.encode import as_text, grouping_value
+from anondb.sqlgen.equality import as_text, counted_value, with_entry
 from anondb.sqlgen.frequency import Counted
 from anondb.sqlgen.models import Closeness, Diversity, Models, class_rows
 from anondb.sqlgen.publish import Chosen, classified
@@ -46,15 +45,14 @@ def coded_release(
 ) -> exp.Create:
     """The release's classes with the codes of their sensitive values, counted."""
     sensitive = demanded.sensitive
-    value = as_text(grouping_value(sensitive.column, "t"))
+    value = as_text(counted_value(sensitive.column, "t"))
     code = call("coalesce", col("leaf", "d"), number(null_code))
     rows = exp.select(
         *[exp.alias_(col(name, "t"), f"g{i}", quoted=True) for i, name in enumerate(quasi_names, 1)],
         exp.alias_(code, sensitive.code, quoted=True),
         exp.alias_(exp.Count(this=exp.Star()), "n", quoted=True),
     ).from_(table(release.name, release.schema, "t"))
-    same = exp.EQ(this=col("raw", "d"), expression=value)
-    rows = left_join(rows, scratch(names.dictionary(sensitive), "d"), same)
+    rows = with_entry(rows, names, sensitive, value, scratch(names.dictionary(sensitive), "d"))
     rows = rows.group_by(*[number(i) for i in range(1, len(quasi_names) + 2)])
     return create_scratch(names.audit, rows)
 

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from anondb.hierarchy.model import Dates, Intervals, Mask, StoredVgh, TableVgh
 from anondb.sqlgen.build import call, cast, col, create_scratch, left_join, number, scratch, string
-from anondb.sqlgen.encode import as_text
+from anondb.sqlgen.equality import as_text
 from anondb.sqlgen.shape import Quasi, Scratch
 
 # in days, on average over the Gregorian calendar's 400 years

@@ -25,29 +25,8 @@ from anondb.sqlgen.build import (
     string,
     table,
 )
+from anondb.sqlgen.equality import as_text, counted_value, grouping_value, own_value, standing_for, with_entry
 from anondb.sqlgen.shape import DATE_TYPES, NUMERIC_TYPES, Coded, Quasi, Relation, Scratch, SourceColumn
-
-
-def grouping_value(column: SourceColumn, of: str) -> exp.Expr:
-    """What the frequency set groups a column by: two values are one exactly if their texts are."""
-    value: exp.Expr = col(column.name, of)
-    if column.base == "numeric":
-        return call("trim_scale", cast(value, "numeric"))
-    if column.base == "inet":  # its cast to text has a /32 after a single host, its own text has not
-        return collate_c(call("abbrev", cast(value, "inet")))
-    if column.is_text:
-        return collate_c(value)
-    return value if column.equal_as_text else as_text(value)
-
-
-def counted_value(column: SourceColumn, of: str) -> exp.Expr:
-    """What whole rows are counted by: the value, or where equal ones may differ in their form, its text."""
-    return grouping_value(column, of) if column.equals_are_copies else as_text(col(column.name, of))
-
-
-def as_text(value: exp.Expr) -> exp.Expr:
-    """A text that compares by its bytes; the explicit collation wins over any that the other side has."""
-    return collate_c(cast(value, "text"))
 
 
 def raw_frequencies(
@@ -56,18 +35,15 @@ def raw_frequencies(
     quasi: Sequence[Quasi],
     counted: Sequence[SourceColumn] = (),
     unit: SourceColumn | None = None,
-    *,
-    whole_rows: bool = False,
 ) -> exp.Create:
     """The first pass over the source: every combination of values, and how often it occurs.
 
-    Of `whole_rows` all kept columns are counted too, and it is the only pass: rows with their counts are
+    Of whole rows all kept columns are counted too, and it is the only pass: rows with their counts are
     all that is to be known. With a `unit`, the combinations of each person are counted apart.
     """
     values = {q.raw: grouping_value(q.column, "s") for q in quasi}
-    of_kept = counted_value if whole_rows else grouping_value
-    values |= {f"c{position}": of_kept(column, "s") for position, column in enumerate(counted, 1)}
-    values |= {"u": grouping_value(unit, "s")} if unit else {}
+    values |= {f"c{position}": counted_value(column, "s") for position, column in enumerate(counted, 1)}
+    values |= {"u": own_value(unit, "s")} if unit else {}
     query = (
         exp.select(*[exp.alias_(value, name, quoted=True) for name, value in values.items()])
         .select(exp.alias_(exp.Count(this=exp.Star()), "n", quoted=True))
@@ -171,15 +147,11 @@ def dictionary(names: Scratch, coded: Coded) -> exp.Create:
 
 def outside(names: Scratch, coded: Coded) -> exp.Select:
     """Distinct values, and records, that the hierarchy does not know."""
-    return (
-        exp.select(exp.Count(this=exp.Distinct(expressions=[col("raw", "d")])))
-        .select(cast(call("coalesce", exp.Sum(this=col("n", "r")), number(0)), "bigint"))
-        .from_(scratch(names.dictionary(coded), "d"))
-        .join(
-            scratch(names.raw, "r"),
-            on=exp.EQ(this=as_text(col(coded.raw, "r")), expression=col("raw", "d")),
-        )
-        .where(_is_outside(coded))
+    query = exp.select(exp.Count(this=exp.Distinct(expressions=[col("raw", "d")])))
+    query = query.select(cast(call("coalesce", exp.Sum(this=col("n", "r")), number(0)), "bigint"))
+    query = query.from_(scratch(names.raw, "r")).where(_is_outside(coded))
+    return with_entry(
+        query, names, coded, as_text(col(coded.raw, "r")), scratch(names.dictionary(coded), "d")
     )
 
 
@@ -208,8 +180,7 @@ def node_counts(names: Scratch, coded: Coded) -> exp.Select:
 def with_dictionaries(query: exp.Select, names: Scratch, coded: Sequence[Coded]) -> exp.Select:
     """Joins to the raw values, `r`, their entries by the columns' codes; NULL finds none."""
     for c in coded:
-        same = exp.EQ(this=col("raw", c.code), expression=as_text(col(c.raw, "r")))
-        query = left_join(query, scratch(names.dictionary(c), c.code), same)
+        query = with_entry(query, names, c, as_text(col(c.raw, "r")))
     return query
 
 
@@ -236,8 +207,10 @@ def _is_outside(coded: Coded) -> exp.Expr:
 
 
 def _values(names: Scratch, coded: Coded) -> exp.Select:
-    text = as_text(col(coded.raw, "r"))
-    return exp.select(exp.alias_(text, "raw", quoted=True)).distinct().from_(scratch(names.raw, "r"))
+    text: exp.Expr = as_text(col(coded.raw, "r"))
+    query = exp.select().distinct().from_(scratch(names.raw, "r"))
+    query, text = standing_for(query, names, coded, text)
+    return query.select(exp.alias_(text, "raw", quoted=True))
 
 
 def _labelled(names: Scratch, coded: Coded) -> exp.Select:

@@ -15,7 +15,6 @@ from anondb.sqlgen.build import (
     create_scratch,
     equal,
     ident,
-    left_join,
     named,
     null,
     number,
@@ -26,7 +25,8 @@ from anondb.sqlgen.build import (
     subquery,
     table,
 )
-from anondb.sqlgen.encode import as_text, grouping_value, measured, raw_frequencies
+from anondb.sqlgen.encode import measured, raw_frequencies
+from anondb.sqlgen.equality import as_text, counted_value, grouping_value, with_entry
 from anondb.sqlgen.keyed import Key, keyed, with_keys
 from anondb.sqlgen.render import render
 from anondb.sqlgen.shape import DATE_TYPES, Quasi, Relation, Scratch, Sensitive, SourceColumn
@@ -126,11 +126,12 @@ def numbered(
         scratch(names.copy, "r"),
     )
     for coded in (sensitive, *quasi):
-        text = as_text(grouping_value(copied(coded.column, columns), "r"))
-        entries: exp.Expr = scratch(names.dictionary(coded), coded.code)
+        value_of = grouping_value if isinstance(coded, Quasi) else counted_value
+        text = as_text(value_of(copied(coded.column, columns), "r"))
+        entries = None
         if isinstance(coded, Quasi) and coded.is_ranged:
             entries = subquery(_places(names, coded), coded.code)
-        found = left_join(found, entries, equal(col("raw", coded.code), text))
+        found = with_entry(found, names, coded, text, entries)
     return create_scratch(names.numbered, found)
 
 

@@ -13,6 +13,7 @@ from anondb.sqlgen.build import (
     create_scratch,
     equal,
     ident,
+    left_join,
     named,
     null,
     number,
@@ -23,7 +24,7 @@ from anondb.sqlgen.build import (
     subquery,
     table,
 )
-from anondb.sqlgen.encode import as_text, grouping_value
+from anondb.sqlgen.equality import as_text, counted_value
 from anondb.sqlgen.keyed import Key, keyed, keyed_rank, with_keys
 from anondb.sqlgen.le_diversity import CLASS_ID, RecordScratch, all_of, copied, path_of
 from anondb.sqlgen.render import render
@@ -55,15 +56,18 @@ def insert(
 
 def reached(names: RecordScratch, release: Relation, sensitive: Sensitive) -> exp.Select:
     """The figures of the sensitive release, from its own rows; e and the suppressed records are $1 and $2."""
+    text = col("text", "t") if sensitive.has_spellings else col("raw", "d")
     known = query(
-        [named(col("raw", "d"), "label"), named(path_of(sensitive), "path")],
-        scratch(names.dictionary(sensitive), "d"),
+        [named(text, "label"), named(path_of(sensitive), "path")], scratch(names.dictionary(sensitive), "d")
     )
+    if sensitive.has_spellings:
+        same = equal(col("raw", "t"), col("raw", "d"))
+        known = left_join(known, scratch(names.spellings(sensitive), "t"), same)
     measured_by = call(
         "anondb.le_measured",
         cast(string(render(table(release.name, release.schema))), "regclass"),
         cast(exp.Array(expressions=[string(CLASS_ID.name)]), "name[]"),
-        string(render(as_text(grouping_value(sensitive.column, "t")))),
+        string(render(as_text(counted_value(sensitive.column, "t")))),
         string(render(known)),
         cast(parameter(1), "float8"),
         cast(parameter(2), "bigint"),

@@ -23,7 +23,7 @@ from anondb.sqlgen.build import (
     scratch,
     subquery,
 )
-from anondb.sqlgen.encode import as_text
+from anondb.sqlgen.equality import as_text
 from anondb.sqlgen.partition import divided, union_all
 from anondb.sqlgen.publish import Chosen
 from anondb.sqlgen.render import render

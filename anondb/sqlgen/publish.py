@@ -25,7 +25,8 @@ from anondb.sqlgen.build import (
     string,
     table,
 )
-from anondb.sqlgen.encode import grouping_value, with_dictionaries
+from anondb.sqlgen.encode import with_dictionaries
+from anondb.sqlgen.equality import grouping_value
 from anondb.sqlgen.keyed import Key, keyed, keyed_rank, with_keys
 from anondb.sqlgen.models import Models, class_rows
 from anondb.sqlgen.node import judged_rows

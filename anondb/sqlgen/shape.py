@@ -5,14 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from anondb.hierarchy.model import ROOT, Hierarchy, Values
+from anondb.hierarchy.model import ROOT, Hierarchy, StoredVgh, TableVgh, Values
 
-# Types whose equal values have equal texts, so that the fast typed grouping and the text agree.
-# For all others (numeric 1.0 = 1.00, float8 -0 = 0, interval '1 mon' = '30 days', …) the text decides.
+# Types whose equal values have equal texts, so that the fast typed grouping and the text agree. Values of all
+# others (numeric 1.0 = 1.00, float8 -0 = 0, interval '1 mon' = '30 days', …) can have several spellings.
 _EQUAL_AS_TEXT = frozenset(
     "bool int2 int4 int8 oid text varchar bpchar name char date time timestamp timestamptz uuid".split()
 )
 _TEXT_TYPES = frozenset("text varchar bpchar".split())
+# Types whose equal values get equal texts by what the frequency set groups a quasi-identifier by.
+_EQUAL_ONCE_GROUPED = _EQUAL_AS_TEXT | frozenset("numeric inet float4 float8".split())
 # Of a value of these types that is released as it is, another one that equals it is an exact copy.
 _COPIES = _EQUAL_AS_TEXT - {"bpchar"}
 NUMERIC_TYPES = frozenset("int2 int4 int8 numeric float4 float8".split())
@@ -30,10 +32,17 @@ class SourceColumn:
     collation: str | None = None  # qualified and quoted, where it is not the type's own
     distinct: float | None = None  # how many values it has, by the server's statistics
     unique: bool = False  # no two rows have the same value, and none has NULL
+    compared_as: str | None = "text"  # its base type, which says what values are equal; None if it does not
+    indistinct: str | None = None  # a collation that takes texts of different bytes for equal
 
     @property
     def equal_as_text(self) -> bool:
         return self.base in _EQUAL_AS_TEXT
+
+    @property
+    def has_spellings(self) -> bool:
+        """Two of its values can be equal and differ in their texts."""
+        return self.indistinct is not None or self.base not in _EQUAL_AS_TEXT
 
     @property
     def equals_are_copies(self) -> bool:
@@ -85,6 +94,11 @@ class Coded(ABC):
         return isinstance(self.hierarchy, Values) and self.column.is_ranged
 
     @property
+    def has_spellings(self) -> bool:
+        """Several of its texts among the raw frequencies can be one value, by the equality of its type."""
+        return self.column.compared_as is not None and self.column.has_spellings
+
+    @property
     @abstractmethod
     def code(self) -> str:
         """Its column in the frequency set, and the name of its dictionary."""
@@ -101,6 +115,14 @@ class Quasi(Coded):
 
     min_level: int = 0
     max_level: int | None = None  # that of the root
+
+    @property
+    def has_spellings(self) -> bool:
+        # what a hierarchy lists are texts, each with labels of its own
+        if isinstance(self.hierarchy, StoredVgh | TableVgh):
+            return False
+        grouped = self.column.base in _EQUAL_ONCE_GROUPED and self.column.indistinct is None
+        return super().has_spellings and not grouped
 
     @property
     def code(self) -> str:
@@ -167,6 +189,10 @@ class Scratch:
     def leaves(self, coded: Coded) -> str:
         """Rows of a hierarchy file: a leaf and its labels at every level."""
         return f"r{self.run}_h{coded.code}"
+
+    def spellings(self, coded: Coded) -> str:
+        """Each text of a column, and the one that stands for all that are the same value."""
+        return f"r{self.run}_t{coded.code}"
 
     def dictionary(self, coded: Coded) -> str:
         """Each value that occurs: its leaf code, and code and label at every level."""

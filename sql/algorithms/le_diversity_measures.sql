@@ -12,13 +12,17 @@ begin
             -- NULL is made a text, to equal NULL
             select h.*, quote_nullable(h.value) as text from (%1$s) as h
         ), value as materialized (
-            select d.text, row_number() over (order by d.text) as code, p.path
+            -- texts with the same path are spellings of one value
+            select d.text, dense_rank() over (order by p.path, case when p.path is null then d.text end) as code, p.path
             from (select distinct h.text from held as h) as d
             left join (%2$s) as p on quote_nullable(p.label) = d.text
+        ), counted as (
+            select %3$s, v.code, sum(h.n)::bigint as n
+            from held as h join value as v on v.text = h.text group by %3$s, v.code
         ), kind as materialized (
             select row_number() over () as id, c.codes, c.counts, count(*) as classes
-            from (select array_agg(v.code order by v.code) as codes, array_agg(h.n order by v.code) as counts
-                  from held as h join value as v on v.text = h.text group by %3$s) as c
+            from (select array_agg(h.code order by h.code) as codes, array_agg(h.n order by h.code) as counts
+                  from counted as h group by %3$s) as c
             group by c.codes, c.counts
         ), part as materialized (
             select k.id, k.classes, u.code, u.n::float8 as n
@@ -26,10 +30,12 @@ begin
         ), pair as materialized (
             select x.id, x.code as a, y.code as b, x.n * y.n as n
             from part as x join part as y on y.id = x.id and y.code > x.code
+        ), leaf as (
+            select distinct v.code, v.path from value as v
         ), apart as materialized (
             select d.a, d.b, anondb.path_distance(a.path, b.path) as distance
             from (select distinct p.a, p.b from pair as p) as d
-            join value as a on a.code = d.a join value as b on b.code = d.b
+            join leaf as a on a.code = d.a join leaf as b on b.code = d.b
         ), met as (
             select p.id, min(d.distance) as nearest, sum(p.n * d.distance) as total
             from pair as p join apart as d on d.a = p.a and d.b = p.b group by p.id

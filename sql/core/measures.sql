@@ -141,13 +141,18 @@ create function anondb.coded_query(release regclass, quasi name[], sensitive nam
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
 begin
     if by_vgh then
+        -- leaves are found by a text, and of equal values by the last of their texts
         return format(
-            'select h.*, l.node as leaf, l.node is null and h.value is not null as outside,
-                    dense_rank() over (order by l.node)::int as code
-             from (%s) as h
-             left join (select v.node, anondb.label_without_sense(v.label) collate "C" as label
-                        from anondb.vgh_node as v where v.vgh = $1 and v.level = 0) as l on l.label = h.value',
-            anondb.histogram_query(release, quasi, format('t.%I::text collate "C"', sensitive)));
+            'select %1$s, h.label as value, sum(h.n)::bigint as n, h.leaf, h.code,
+                    h.leaf is null and h.label is not null as outside
+             from (select h.*, l.node as leaf, dense_rank() over (order by l.node)::int as code
+                   from (select h.*, max(h.value) over (partition by h.q%2$s) as label from (%3$s) as h) as h
+                   left join (select v.node, anondb.label_without_sense(v.label) collate "C" as label
+                              from anondb.vgh_node as v where v.vgh = $1 and v.level = 0) as l on l.label = h.label
+                  ) as h
+             group by %1$s, h.label, h.leaf, h.code',
+            anondb.class_columns(quasi), cardinality(quasi) + 1,
+            anondb.histogram_query(release, quasi || sensitive, format('t.%I::text collate "C"', sensitive)));
     end if;
     -- A collation that takes different bytes for equal stays: by their bytes, one value would become two.
     return (

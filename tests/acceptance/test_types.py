@@ -119,7 +119,7 @@ def released(
         cursor.executemany("insert into hospital.t values (%s)", [(value,) for value in values])
     policy = clinic.policy({"x": quasi(hierarchy)}, source="hospital.t", target="share.t", privacy=f"k = {k}")
     level = clinic.has_released(policy)["levels"]["x"]
-    return level, [label for (label,) in clinic.execute("select x from share.t")]
+    return level, [label for (label,) in clinic.execute('select x from share.t order by x collate "C"')]
 
 
 @pytest.mark.parametrize("type_", ["int2", "int4", "int8", "numeric", "numeric(9, 3)", "float4", "float8"])
@@ -133,9 +133,12 @@ def test_ranges_of_decimals_say_which_ends_belong_to_them(clinic: Clinic) -> Non
     assert found == (1, ["[-0.45, 0.05)"] * 2 + ["[0.05, 0.55)"] * 2)
 
 
-def test_equal_floats_with_two_texts_meet_in_a_range_but_not_as_texts(clinic: Clinic) -> None:
-    assert released(clinic, "float8", ["0", "-0"], "{ widths = [5] }") == (1, ["[0, 5)"] * 2)
-    assert released(clinic, "float8", ["0", "-0"], '{ mask = "all" }') == (1, ["*", "*"])
+def test_equal_floats_with_two_texts_are_one_value(clinic: Clinic) -> None:
+    assert (
+        released(clinic, "float8", ["0", "-0", "7", "8"], "{ widths = [5] }")[1]
+        == ["[0, 5)"] * 2 + ["[5, 10)"] * 2
+    )
+    assert released(clinic, "float8", ["0", "-0"], '{ mask = "all" }') == (0, ["0", "0"])
 
 
 DAYS = ["2024-03-09", "2024-03-10"]
@@ -182,7 +185,9 @@ def test_values_are_found_in_a_hierarchy_file_by_their_text(
     assert released(clinic, type_, values, '{ csv = "x.csv" }') == (1, ["any", "any"])
 
 
-def test_values_that_a_collation_takes_for_equal_are_told_apart(clinic: Clinic) -> None:
+def test_values_that_a_collation_takes_for_equal_are_one_but_for_a_file_that_lists_them_apart(
+    clinic: Clinic,
+) -> None:
     try:
         clinic.execute(
             "create collation hospital.no_case"
@@ -191,11 +196,7 @@ def test_values_that_a_collation_takes_for_equal_are_told_apart(clinic: Clinic) 
     except psycopg.errors.FeatureNotSupported as error:
         pytest.skip(f"this server has no ICU: {error.diag.message_primary}")
     type_ = "text collate hospital.no_case"
-    assert released(clinic, type_, ["Anna", "anna"], '{ mask = "all" }') == (1, ["*", "*"])
-    assert released(clinic, type_, ["Anna"] * 2 + ["anna"] * 2, '{ mask = "all" }') == (
-        0,
-        ["Anna"] * 2 + ["anna"] * 2,
-    )
+    assert released(clinic, type_, ["Anna", "anna"], '{ mask = "all" }') == (0, ["anna", "anna"])
     (clinic.folder / "x.csv").write_text("Anna;A;*\nanna;a;*\n")
     assert released(clinic, type_, ["Anna", "anna"], '{ csv = "x.csv" }') == (2, ["*", "*"])
 
