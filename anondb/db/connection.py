@@ -22,6 +22,7 @@ __all__ = ["Connection", "Door", "Session", "find", "one_snapshot"]
 _LIBPQ = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE")
 
 MINIMUM_VERSION = 140000
+APPLICATION = "anondb"  # as which sessions of ours are known to the server
 
 
 @dataclass
@@ -63,7 +64,7 @@ class Door:
             return psycopg.connect(self._conninfo(), autocommit=True)
 
     def _conninfo(self) -> str:
-        return make_conninfo(self.conninfo, application_name="anondb", client_encoding="UTF8")
+        return make_conninfo(self.conninfo, application_name=APPLICATION, client_encoding="UTF8")
 
     def close(self) -> None:
         if self.server is not None:
@@ -91,6 +92,9 @@ def one_snapshot(connection: Connection, doing: str, *, undo: bool = False) -> I
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         with connection.transaction(force_rollback=undo):
             yield
+            if not undo:
+                # no raw value outlives the transaction: behind a pooler, the session may be another's next
+                connection.execute("discard temp")
 
 
 def find(dsn: str | None = None, owner: str | None = None) -> Door:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
 
@@ -10,7 +11,7 @@ from anondb.db.catalog import resolve_items, resolve_source, resolve_target, tar
 from anondb.db.connection import Connection, Door, one_snapshot
 from anondb.db.execute import Step
 from anondb.db.history import History
-from anondb.db.locks import hold_run, target_held
+from anondb.db.locks import hold_run, mark_session, require_held, target_held
 from anondb.db.source_locks import hold_source
 from anondb.db.upgrade import require_current
 from anondb.errors import AnondbError, UsageError
@@ -35,6 +36,7 @@ def execute(
     with door.open_second() as connection:
         require_current(connection)
         target = target_text(resolve_target(connection, policy.target))
+        mark = mark_session(connection, beside)
         with target_held(connection, target):
             history = History(door, beside)
             told = _Told(history, listener or Silence())
@@ -43,7 +45,8 @@ def execute(
                     policy, str(policy.source), target, version("anondb"), partial(hold_run, connection)
                 )
                 pipeline = Pipeline(connection, options, run, told)
-                return _published(connection, beside, policy, pipeline, history)
+                held = partial(require_held, connection, target, mark)
+                return _published(connection, beside, policy, pipeline, history, held)
             except KeyboardInterrupt:
                 history.fail("interrupted", "interrupted")
                 raise
@@ -70,12 +73,18 @@ class _Told:
 
 
 def _published(
-    connection: Connection, beside: Connection, policy: Policy, pipeline: Pipeline, history: History
+    connection: Connection,
+    beside: Connection,
+    policy: Policy,
+    pipeline: Pipeline,
+    history: History,
+    require_target: Callable[[], None],
 ) -> Result:
     tables = [resolve_source(connection, policy.source), *resolve_items(connection, policy).values()]
     with one_snapshot(connection, "committing the release"):
         with pipeline.stage("prepare"):
             hold_source(pipeline.db, beside, tables, pipeline.options.lock_timeout)
+            require_target()
             history.claim(connection)
             plan = _prepared(connection, policy, pipeline)
         result = pipeline.release(plan, plan.fresh(pipeline.run), swap=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import psycopg
 import pytest
 
 from anondb.db.connection import Connection
-from anondb.db.locks import hold_run, target_held
+from anondb.db.locks import TARGETS, hold_run, target_held
 from anondb.errors import BusyError
 
 
@@ -17,6 +19,12 @@ def test_a_held_target_is_refused_to_others_and_free_at_once_afterwards(
         with target_held(connection, "share.admissions"):
             hold_run(connection, 1)
             with pytest.raises(BusyError, match=r"share\.admissions"), target_held(other, "share.admissions"):
+                pass
+            pid = connection.info.backend_pid
+            with (
+                pytest.raises(BusyError, match=f"another run is .*: session {pid} of role .* since 20"),
+                target_held(other, "share.admissions"),
+            ):
                 pass
             with target_held(other, "share.visits"):
                 pass
@@ -35,3 +43,19 @@ def test_a_connection_that_broke_in_between_hides_no_error(dsn: str) -> None:
     broken = psycopg.connect(dsn, autocommit=True)
     with pytest.raises(ZeroDivisionError), target_held(broken, "share.admissions"):
         raise ZeroDivisionError(broken.close())
+
+
+def test_a_lock_that_no_run_holds_is_told_with_its_session(
+    connection: Connection, dsn: str, new_role: Callable[[], str]
+) -> None:
+    """As a role sees it that may not see much of other sessions."""
+    take = "select pg_advisory_lock(%s, hashtext('share.admissions'))"
+    with psycopg.connect(dsn, autocommit=True, application_name="psql") as stranger:
+        stranger.execute(take, [TARGETS])
+        pid = stranger.info.backend_pid
+        connection.execute(f'set role "{new_role()}"'.encode())
+        said = f"held by a stranger, no run of anondb: session {pid} of role .*, psql"
+        with pytest.raises(BusyError, match=said) as told, target_held(connection, "share.admissions"):
+            pass
+        connection.execute("reset role")
+    assert f"pg_terminate_backend({pid})" in str(told.value.hint)
