@@ -77,6 +77,15 @@ def options(
     log_format: Annotated[
         LogFormat, typer.Option(help="How logs and errors look on standard error.")
     ] = LogFormat.TEXT,
+    owner: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROLE",
+            envvar="ANONDB_OWNER",
+            show_envvar=True,
+            help="The role that installed anondb in the database, if you trust it and it is not your own.",
+        ),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log every step of a run.")] = False,
     _: Annotated[
         bool,
@@ -85,6 +94,8 @@ def options(
 ) -> None:
     """Anonymize tables inside PostgreSQL, and keep their meaning."""
     set_up_logging(log_format, verbose=verbose)
+    if owner is not None:
+        os.environ["ANONDB_OWNER"] = owner  # where each connection of this process looks for it
 
 
 def main() -> NoReturn:

@@ -46,6 +46,7 @@ def status(dsn: Dsn = None, as_json: Json = False) -> None:
     advice = {
         "current": "current",
         "outdated": "outdated\n  hint: run: anondb db upgrade",
+        "changed": "changed since it was installed\n  hint: run: anondb db upgrade",
         "newer": "newer than this package\n  hint: pip install --upgrade anondb",
     }
     out.print(f"state     {advice[found.state]}")

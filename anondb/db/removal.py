@@ -15,6 +15,7 @@ from psycopg.rows import args_row
 
 from anondb.catalogue import SCHEMAS
 from anondb.db.errors import translate
+from anondb.db.trust import require_ours
 from anondb.errors import BusyError, DatabaseError, UsageError
 
 if TYPE_CHECKING:
@@ -180,9 +181,10 @@ def drop(connection: Connection, victims: Sequence[Thing], *, hint: str) -> list
     return [victim.name for victim in order]
 
 
-def remove(connection: Connection) -> list[str]:
+def remove(connection: Connection, *, owner: str | None = None) -> list[str]:
     """Takes away everything that is ours and only that; returns the names of what was dropped."""
     with exclusively(connection, "removing anondb"):
+        require_ours(connection, owner)
         made = recorded(connection)
         ours = {*made.objects, *made.tables}
         victims = [t for t in things(connection) if t.name in ours or (ours and _SCRATCH.fullmatch(t.name))]

@@ -13,10 +13,15 @@ Connection = psycopg.Connection[tuple[object, ...]]
 _PATH = """
 select pg_catalog.current_schemas(true), pg_catalog.current_schema(), pg_catalog.current_setting('search_path')
 """
-# identifiers, too, are written the same in every session
+# The rest is for what the catalogue tells in words: the same in every session, whatever a role has set.
 _PIN = """
 select pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false),
-       pg_catalog.set_config('quote_all_identifiers', 'off', false)
+       pg_catalog.set_config('quote_all_identifiers', 'off', false),
+       pg_catalog.set_config('standard_conforming_strings', 'on', false),
+       pg_catalog.set_config('datestyle', 'ISO, YMD', false),
+       pg_catalog.set_config('intervalstyle', 'postgres', false),
+       pg_catalog.set_config('extra_float_digits', '1', false),
+       pg_catalog.set_config('bytea_output', 'hex', false)
 """
 
 TEMPORARY = "pg_temp"
@@ -31,6 +36,8 @@ class Session(psycopg.Connection[tuple[object, ...]]):
     """The schema in which the user makes tables that have no schema."""
     owner: str | None = None
     """The role that the user trusts with what is installed."""
+    seen: str | None = None
+    """The fingerprint of what is installed, once it was found to be true."""
 
     def pin(self) -> None:
         """Before any other statement: from now on only PostgreSQL's own operators and functions are found."""

@@ -6,12 +6,12 @@ import errno
 import hashlib
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import psycopg
 from psycopg import errors, sql
@@ -29,6 +29,7 @@ from anondb.db.removal import (
     remove,
     things,
 )
+from anondb.db.trust import Place, digest, is_as_recorded, require_ours, require_wanted, server_major
 from anondb.errors import AnondbError, DatabaseError
 
 if TYPE_CHECKING:
@@ -36,15 +37,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Status", "remove", "require_current", "status", "upgrade"]
 
-State = Literal["missing", "current", "outdated", "newer"]
+State = Literal["missing", "current", "outdated", "newer", "changed"]
 
-_INSTALLED = "select i.package, i.revision, i.functions_sha256 from anondb.install as i"
+# an installation of an earlier revision lacks some of the columns
+_INSTALLED = "select pg_catalog.to_jsonb(i) from anondb.install as i"
 
 _RECORD = """
-insert into anondb.install as i (package, revision, functions_sha256, objects, tables)
-values (%(package)s, %(revision)s, %(functions_sha256)s, %(objects)s, %(tables)s)
+insert into anondb.install as i (
+    package, revision, functions_sha256, catalogue_sha256, server_major, objects, tables)
+values (%(package)s, %(revision)s, %(functions_sha256)s, %(catalogue_sha256)s, %(server_major)s,
+        %(objects)s, %(tables)s)
 on conflict (singleton) do update set
     package = excluded.package, revision = excluded.revision, functions_sha256 = excluded.functions_sha256,
+    catalogue_sha256 = excluded.catalogue_sha256, server_major = excluded.server_major,
     objects = excluded.objects, tables = excluded.tables, installed_at = excluded.installed_at
 """
 
@@ -94,6 +99,7 @@ class Status:
     installed_revision: str | None
     installed_sha256: str | None
     state: State
+    server_major: int | None = None  # the version of PostgreSQL that it was installed on
 
 
 @dataclass(frozen=True)
@@ -133,13 +139,17 @@ class Code:
 
 
 def status(
-    connection: Connection, *, sql_dir: Path | None = None, migrations_dir: Path | None = None
+    connection: Connection,
+    *,
+    sql_dir: Path | None = None,
+    migrations_dir: Path | None = None,
+    owner: str | None = None,
 ) -> Status:
     """Compares the database with the package (or with other folders); changes nothing."""
     code = Code.read(sql_dir, migrations_dir)
     with translated("reading what is installed"):
         try:
-            return _compare(connection, code)
+            return _compare(connection, code, require_ours(connection, owner))
         except errors.InsufficientPrivilege as error:
             row = connection.execute(_MAY_READ).fetchone()
             raise DatabaseError(
@@ -149,10 +159,14 @@ def status(
 
 
 def require_current(
-    connection: Connection, *, sql_dir: Path | None = None, migrations_dir: Path | None = None
+    connection: Connection,
+    *,
+    sql_dir: Path | None = None,
+    migrations_dir: Path | None = None,
+    owner: str | None = None,
 ) -> None:
     """Raises, with the command that mends it, unless package and database fit."""
-    found = status(connection, sql_dir=sql_dir, migrations_dir=migrations_dir)
+    found = status(connection, sql_dir=sql_dir, migrations_dir=migrations_dir, owner=owner)
     if found.state == "missing":
         raise DatabaseError("anondb is not installed in this database", hint="run: anondb db upgrade")
     if found.state == "newer":
@@ -164,38 +178,50 @@ def require_current(
             f"(revision {found.revision})",
             hint="run: anondb db upgrade",
         )
+    if found.state == "changed":
+        raise _changed(connection, found)
 
 
 def upgrade(
-    connection: Connection, *, sql_dir: Path | None = None, migrations_dir: Path | None = None
+    connection: Connection,
+    *,
+    sql_dir: Path | None = None,
+    migrations_dir: Path | None = None,
+    owner: str | None = None,
 ) -> Status:
     """Brings the database to the package's version in one transaction; touches nothing if it is there."""
     code = Code.read(sql_dir, migrations_dir)
     with exclusively(connection, "upgrading anondb"):
-        found = _compare(connection, code)
+        places = require_ours(connection, owner)
+        found = _compare(connection, code, places)
         if found.state == "newer":
             raise _newer(found)
         if found.state == "current":
             return found
-        _install(connection, code)
-        return _compare(connection, code)
+        if found.state == "missing":
+            require_wanted(connection, places, owner)
+        _install(connection, code, places)
+        return _compare(connection, code, require_ours(connection, owner))
 
 
-def _compare(connection: Connection, code: Code) -> Status:
-    row = connection.execute(_INSTALLED).fetchone() if is_installed(connection) else None
-    package, revision, sha256 = (None, None, None) if row is None else (str(value) for value in row)
-    ours = version("anondb")
+def _compare(connection: Connection, code: Code, places: Sequence[Place]) -> Status:
+    """What is installed in schemas that were found to be ours."""
+    row = connection.execute(_INSTALLED).fetchone() if places and is_installed(connection) else None
+    there = cast(Mapping[str, Any], {} if row is None else row[0])
+    package, revision, sha256 = (there.get(key) for key in ("package", "revision", "functions_sha256"))
+    ours, major = version("anondb"), there.get("server_major")
     state: State = "outdated"
     if package is None:
         state = "missing"
     elif revision not in code.revisions:
         state = "newer"
     elif (revision, sha256) == (code.revision, code.sha256):
-        state = "current"
+        as_made = is_as_recorded(connection, there.get("catalogue_sha256"), major)
+        state = "current" if as_made else "changed"
     elif _release(package) > _release(ours):
         # The tables are the same, the functions are later ones: an older client must not turn them back.
         state = "newer"
-    return Status(ours, code.revision, code.sha256, package, revision, sha256, state)
+    return Status(ours, code.revision, code.sha256, package, revision, sha256, state, major)
 
 
 def _release(package: str) -> tuple[int, ...]:
@@ -212,7 +238,21 @@ def _newer(found: Status) -> DatabaseError:
     )
 
 
-def _install(connection: Connection, code: Code) -> None:
+def _changed(connection: Connection, found: Status) -> DatabaseError:
+    now = server_major(connection)
+    if found.server_major is not None and found.server_major != now:
+        return DatabaseError(
+            f"anondb was installed on PostgreSQL {found.server_major}, and the server is PostgreSQL {now}",
+            hint="run: anondb db upgrade; it makes the functions anew",
+        )
+    return DatabaseError(
+        "the functions or tables in schema anondb are not those that were installed: somebody has changed, added or "
+        "dropped some",
+        hint="ask their owner why; anondb db upgrade makes the functions anew",
+    )
+
+
+def _install(connection: Connection, code: Code, places: Sequence[Place]) -> None:
     made = recorded(connection)
     before = things(connection)
     if made.tables:
@@ -222,8 +262,8 @@ def _install(connection: Connection, code: Code) -> None:
     grants = _grants(connection, old)
     drop(connection, old, hint="nothing was changed; drop these, upgrade, and make them again")
     for schema in SCHEMAS:
-        # `if not exists` would ask for the right to create schemas even where one exists.
-        if not any(thing.name == f"schema {schema}" for thing in before):
+        # One that was not there when it was looked whose they are must not be there now either.
+        if not any(place.schema == schema for place in places):
             connection.execute(sql.SQL("create schema {}").format(sql.Identifier(schema)))
     _migrate(connection, code.migrations)
     migrated = [thing.name for thing in things(connection)]
@@ -241,6 +281,8 @@ def _install(connection: Connection, code: Code) -> None:
             "package": version("anondb"),
             "revision": code.revision,
             "functions_sha256": code.sha256,
+            "catalogue_sha256": digest(connection),
+            "server_major": server_major(connection),
             "objects": objects,
             "tables": [name for name in migrated if name not in strangers],
         },

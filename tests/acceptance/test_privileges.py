@@ -60,7 +60,7 @@ def runner(clinic: Clinic, new_role: Callable[[], str]) -> Runner:
 def test_no_superuser_is_needed(runner: Runner) -> None:
     clinic = runner.clinic
     runner.allow(*RIGHTS)
-    remove(clinic.connection)
+    remove(clinic.connection, owner=runner.role)
     (clinic.folder / "zip.csv").write_text("".join(f"Z907{n};*\n" for n in range(4)))
     columns = {
         "name": '{ role = "identifier" }',

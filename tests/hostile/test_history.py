@@ -48,7 +48,7 @@ class Ward:
         return make_conninfo(self.clinic.dsn, options=f"-c role={role}")
 
     def cli(self, role: str, *arguments: str | Path) -> Ended:
-        return self.clinic.cli(*arguments, ANONDB_DSN=self.dsn(role))
+        return self.clinic.cli(*arguments, ANONDB_DSN=self.dsn(role), ANONDB_OWNER=self.anna)
 
     def connect(self, role: str) -> Connection:
         return psycopg.connect(self.dsn(role), autocommit=True)
@@ -89,7 +89,7 @@ def ward(dsn: str, connection: Connection, cli: Cli, tmp_path: Path, new_role: C
             "create table share.register (name text); insert into share.register values ('Person1')"
         )
     for role in (ward.anna, ward.nightly):
-        with Database(Door(ward.dsn(role))) as db:
+        with Database(Door(ward.dsn(role), owner=ward.anna)) as db:
             db.run(clinic.policy(target=f"share.of_{role}"))
     return ward
 
@@ -160,7 +160,7 @@ def test_a_table_that_another_role_calls_a_release_is_not_overwritten(ward: Ward
         said = complaint(
             ward.cli(role, "run", ward.clinic.policy(target="share.register"))
             if role
-            else ward.clinic.cli("run", ward.clinic.policy(target="share.register")),
+            else ward.clinic.cli("run", ward.clinic.policy(target="share.register"), ANONDB_OWNER=ward.anna),
             2,
         )
         assert "was not made by anondb" in said
@@ -190,11 +190,11 @@ def test_lost_runs_are_found_by_their_role_and_by_the_owner(ward: Ward) -> None:
         with ward.connect(ward.nightly) as connection:
             connection.execute(BEGIN.encode())  # and nobody shows that it lives
         assert statuses()[-1] == "running"
-        with Database(Door(ward.dsn(role))) as db:
+        with Database(Door(ward.dsn(role), owner=ward.anna)) as db:
             db.run(ward.clinic.policy(target=f"share.of_{role}"))
         assert statuses()[-1] == left
     with ward.connect(ward.anna) as connection:
         connection.execute(BEGIN.encode())
-    with Database(Door(ward.dsn(ward.nightly))) as db:
+    with Database(Door(ward.dsn(ward.nightly), owner=ward.anna)) as db:
         db.run(ward.clinic.policy(target=f"share.of_{ward.nightly}"))
     assert statuses()[-1] == "running"

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from psycopg import sql
 
 from anondb.api import Database
 from anondb.db.connection import Connection, Door
-from anondb.db.upgrade import upgrade
+from anondb.db.removal import exclusively, things
+from anondb.db.upgrade import _migrate, require_current, status, upgrade
+from anondb.errors import DatabaseError
 from anondb.policy.load import load
 from tests.acceptance.clinic import HOSPITAL
+from tests.upgrade.conftest import Connect
+from tests.upgrade.test_install import grant_create
 
 POLICY = """
 source = "hospital.admissions"
@@ -46,6 +52,10 @@ values (%(sha256)s, 'hospital.admissions', 'share.admissions', 'datafly', 'done'
 insert into anondb.run_step (run, seq, stage, name, sql, rows, ms) values (1, 1, 'encode', 'records', 'select', 1, 0.5);
 insert into anondb.run_metric (run, name, value) values (1, 'class_size_min', 24);
 """
+RECORD = """
+insert into anondb.install (package, revision, functions_sha256, objects, tables)
+values ('0.1.0', %s, 'of then', '{}', %s)
+"""
 KEPT = """
 select (select jsonb_agg(to_jsonb(r) - 'release_oids' order by r.id) from anondb.run as r),
        (select jsonb_agg(s order by s.run, s.seq) from anondb.run_step as s),
@@ -62,11 +72,18 @@ def without_later(migrations: Path, revision: str) -> Path:
     return migrations
 
 
+def install_as_then(connection: Connection, migrations: Path, revision: str) -> None:
+    """What the package of that revision made: its record knows nothing of what came later."""
+    with exclusively(connection, "installing"):
+        connection.execute("create schema anondb; create schema anondb_work")
+        _migrate(connection, without_later(migrations, revision))
+        connection.execute(RECORD, (revision, [thing.name for thing in things(connection)]))
+
+
 @pytest.mark.parametrize("revision", ["0002"])
 def test_an_earlier_installation_is_upgraded_with_its_history(
     connection: Connection,
     empty_database: str,
-    sql_dir: Path,
     migrations_dir: Path,
     tmp_path: Path,
     revision: str,
@@ -74,8 +91,7 @@ def test_an_earlier_installation_is_upgraded_with_its_history(
     path = tmp_path / "admissions.toml"
     path.write_text(POLICY)
     connection.execute(HOSPITAL)
-    old = without_later(migrations_dir, revision)
-    assert upgrade(connection, sql_dir=sql_dir, migrations_dir=old).installed_revision == revision
+    install_as_then(connection, migrations_dir, revision)
     with connection.transaction(), connection.cursor() as cursor:
         given = {"sha256": load(path).sha256, "body": POLICY}
         for statement in LEFT.split(";\n"):
@@ -83,6 +99,9 @@ def test_an_earlier_installation_is_upgraded_with_its_history(
                 cursor.execute(statement.encode(), given)
     before = connection.execute(KEPT).fetchone()
 
+    with pytest.raises(DatabaseError, match="not those of this package") as refused:
+        require_current(connection)
+    assert refused.value.hint == "run: anondb db upgrade"
     assert upgrade(connection).state == "current"
     assert connection.execute(KEPT).fetchone() == before
     with Database(Door(empty_database)) as db:
@@ -94,3 +113,31 @@ def test_an_earlier_installation_is_upgraded_with_its_history(
         "select r.status, r.started_by = current_user from anondb.run as r order by r.id"
     )
     assert rows.fetchall() == [("done", True), ("failed", True), ("lost", True), ("done", True)]
+
+
+@pytest.mark.parametrize("revision", ["0002", "0004"])
+def test_whose_an_earlier_installation_is_counts_too(
+    connect: Connect,
+    connection: Connection,
+    migrations_dir: Path,
+    new_role: Callable[[], str],
+    revision: str,
+) -> None:
+    role = new_role()
+    grant_create(connection, role)
+    install_as_then(connect(role=role), migrations_dir, revision)
+    with pytest.raises(DatabaseError, match=f"schema anondb belongs to role {role}"):
+        upgrade(connection)
+    assert status(connection, owner=role).state == "outdated"
+    assert upgrade(connection, owner=role).state == "current"
+    assert status(connect(role=role)).state == "current"
+
+
+def test_an_earlier_installation_that_others_may_change_is_refused(
+    connection: Connection, migrations_dir: Path, new_role: Callable[[], str]
+) -> None:
+    install_as_then(connection, migrations_dir, "0002")
+    connection.execute(sql.SQL("grant create on schema anondb to {}").format(sql.Identifier(new_role())))
+    for action in (upgrade, status):
+        with pytest.raises(DatabaseError, match="may create in schema anondb"):
+            action(connection)

@@ -126,15 +126,18 @@ def test_another_role_is_told_the_grants_for_status_and_the_owner_for_upgrade(
     upgrade(connect(role=owner), sql_dir=sql_dir)
     as_other = connect(role=other)
     with pytest.raises(DatabaseError, match="permission denied for schema anondb") as refused:
-        status(as_other, sql_dir=sql_dir)
+        status(as_other, sql_dir=sql_dir, owner=owner)
     assert refused.value.hint is not None
     _, grants = refused.value.hint.split(": ")
     connection.execute(grants.encode())
-    assert status(as_other, sql_dir=sql_dir).state == "current"
+    assert status(as_other, sql_dir=sql_dir, owner=owner).state == "current"
 
     (sql_dir / "core" / "first.sql").write_text("create function anondb.g() returns int return 1;")
     (sql_dir / "core" / "second.sql").write_text("")
-    for action in (lambda: upgrade(as_other, sql_dir=sql_dir), lambda: remove(as_other)):
+    for action in (
+        lambda: upgrade(as_other, sql_dir=sql_dir, owner=owner),
+        lambda: remove(as_other, owner=owner),
+    ):
         with pytest.raises(DatabaseError) as refused:
             action()
         assert refused.value.hint is not None
@@ -147,12 +150,12 @@ def test_schemas_that_an_administrator_made_need_no_create_on_the_database(
     role = new_role()
     for schema in ("anondb", "anondb_work"):
         connection.execute(
-            sql.SQL("create schema {0}; grant usage, create on schema {0} to {1}").format(
+            sql.SQL("create schema {0} authorization {1}").format(
                 sql.Identifier(schema), sql.Identifier(role)
             )
         )
     as_role = connect(role=role)
-    assert upgrade(as_role, sql_dir=sql_dir).state == "current"
+    assert upgrade(as_role, sql_dir=sql_dir, owner=role).state == "current"
     # what the administrator made is not ours to take away
     assert not any(name.startswith("schema") for name in remove(as_role))
     assert connection.execute("select 'anondb'::regnamespace").fetchone() == ("anondb",)
@@ -173,7 +176,7 @@ def test_nobody_but_the_owner_may_look_into_the_schemas(connection: Connection) 
 def test_a_strangers_table_of_our_name_stops_the_installation(connection: Connection, sql_dir: Path) -> None:
     connection.execute("create schema anondb; create table anondb.run (mine int)")
     with pytest.raises(UsageError, match='"run" already exists'):
-        upgrade(connection, sql_dir=sql_dir)
+        upgrade(connection, sql_dir=sql_dir, owner=connection.info.user)
     assert connection.execute("select r.mine from anondb.run as r").fetchall() == []
     assert status(connection, sql_dir=sql_dir).state == "missing"
 

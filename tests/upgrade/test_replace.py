@@ -274,7 +274,7 @@ def test_what_an_administrator_upgrades_stays_its_owners(
     grant_create(connection, role)
     upgrade(connect(role=role), sql_dir=sql_dir)
     change_a_function(sql_dir)
-    upgrade(connection, sql_dir=sql_dir)
+    upgrade(connection, sql_dir=sql_dir, owner=role)
     owners = (
         "select distinct pg_get_userbyid(p.proowner) from pg_proc as p "
         "where p.pronamespace = 'anondb'::regnamespace"
