@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anondb import files
 from anondb.report.guidance import guidance
 from anondb.report.model import ComparedRun, Comparison, ReportData
 
@@ -81,7 +82,7 @@ class Trials:
 
     def report(self, path: Path | str) -> None:
         """Writes one HTML file with charts, every figure and the guidance."""
-        Path(path).write_text(self.html(), encoding="utf-8")
+        files.write(path, self.html())
 
     def html(self) -> str:
         """The text of that file."""

@@ -5,13 +5,13 @@ It needs nothing but the history: neither the source nor the release is read, an
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from anondb import files
 from anondb.db import kept_runs, run_record
 from anondb.db.connection import Connection
 from anondb.db.kept_runs import KeptRun
@@ -55,7 +55,7 @@ def write(connection: Connection, run: int | str, file: Path | str | None = None
     path = Path(f"anondb-run-{kept.run}.html" if file is None else file)
     page = html.render(report_data(kept, run_record.read(connection, kept.run)))
     try:
-        path.write_text(page, encoding="utf-8")
+        files.write(path, page)
     except (OSError, ValueError) as error:
         raise _unwritable(
             path, error, f"anondb report {kept.run} --out FILE.html writes it elsewhere"
@@ -171,10 +171,7 @@ def require_packages() -> None:
 def require_writable(file: Path) -> None:
     """Tries it, and leaves no trace."""
     try:
-        fresh = not os.path.lexists(file)
-        file.open("ab").close()
-        if fresh:
-            file.unlink()
+        files.require_writable(file)
     except (OSError, ValueError) as error:
         raise _unwritable(file, error, "nothing was run; choose another file") from None
 

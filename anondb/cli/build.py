@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -14,8 +13,8 @@ from rich.progress import Progress as Bar
 from rich.text import Text
 
 from anondb.api import Database, connect
-from anondb.cli.options import Dsn, Json, VghName
-from anondb.cli.output import err, is_watched, out, table
+from anondb.cli.options import Dsn, Json, Public, VghName
+from anondb.cli.output import echo_json, err, is_watched, out, reason_of, table
 from anondb.errors import UsageError
 from anondb.hierarchy.ranking import ASPECTS, Ranking, RankingMethod, read_weights
 
@@ -60,6 +59,7 @@ def build(
     best: Best = False,
     replace: Replace = False,
     report: Report = None,
+    public: Public = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -108,9 +108,7 @@ def build(
         candidates = [asdict(candidate) for candidate in made.candidates]
         meanings = [asdict(meaning) for meaning in made.meanings]
         told = {"name": name, "values": made.values, "unknown": made.unknown, "meanings": meanings}
-        typer.echo(
-            json.dumps({**told, "candidates": candidates, "ranking": found.as_json()}, ensure_ascii=False)
-        )
+        echo_json({**told, "candidates": candidates, "ranking": found.as_json()})
         return
     _tell(made)
     _print(found, made_by)
@@ -137,6 +135,7 @@ def rank(
     best: Best = False,
     replace: Replace = False,
     report: Report = None,
+    public: Public = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -156,7 +155,7 @@ def rank(
         if report is not None:
             _write(db, found, report, {})
     if as_json:
-        typer.echo(json.dumps(found.as_json(), ensure_ascii=False))
+        echo_json(found.as_json())
         return
     _print(found, {})
     if best:
@@ -201,8 +200,8 @@ def _tell(made: Building) -> None:
 def _write(db: Database, found: Ranking, file: Path, made_by: Mapping[str, str]) -> None:
     try:
         db.report_vghs(found, file, made_by)
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be written: {error.strerror}", hint="check its name") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file}: cannot be written: {reason_of(error)}", hint="check its name") from None
 
 
 def _print(found: Ranking, made_by: Mapping[str, str]) -> None:

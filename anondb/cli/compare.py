@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from anondb.api import connect
-from anondb.cli.options import Dsn, Json, PolicyFile, TimeLimit
-from anondb.cli.output import RunProgress, out, table, write
+from anondb.cli.options import Dsn, Json, PolicyFile, Public, TimeLimit
+from anondb.cli.output import RunProgress, echo_json, out, plain, table, write
 from anondb.errors import UnsatisfiableError, UsageError
 from anondb.plan.model import Options
 from anondb.policy.load import load
@@ -97,6 +95,7 @@ def compare(
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report with charts.")
     ] = None,
+    public: Public = False,
     time_limit: TimeLimit = None,
 ) -> None:
     """Try algorithms side by side on your own data: time, loss, risk. Nothing is published.
@@ -138,7 +137,7 @@ def compare(
     if report is not None:
         write(found.html(), report)
     if as_json:
-        typer.echo(json.dumps(found.as_json(), ensure_ascii=False))
+        echo_json(found.as_json())
     else:
         _print(found)
     if all(run.failure for run in found.runs):
@@ -197,15 +196,15 @@ def _print(found: Trials) -> None:
     columns = [">columns"] * several
     listing = table("algorithm", ">k", *columns, *(f">{heads[name]}" for name in shown), "generalization")
     for run in runs:
-        cells = [escape(run.algorithm), f"{run.k:,}", *[str(run.quasi)] * several]
+        cells = [plain(run.algorithm), f"{run.k:,}", *[str(run.quasi)] * several]
         cells += [_figure(run, name) for name in shown]
-        listing.add_row(*cells, escape(run.failure or run.selected), style="dim" if run.failure else "")
+        listing.add_row(*cells, plain(run.failure or run.selected), style="dim" if run.failure else "")
     out.print(listing)
     for advice in found.guidance:
-        out.print(f"\n{escape(advice)}")
+        out.print(f"\n{plain(advice)}")
     ignored = {(trial.setting.algorithm, text): None for trial in found.trials for text in trial.ignored}
     for _, text in ignored:
-        out.print(f"\nnot compared: {escape(text)}", style="dim")
+        out.print(f"\nnot compared: {plain(text)}", style="dim")
 
 
 def _figure(run: ComparedRun, name: str) -> str:

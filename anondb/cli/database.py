@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from anondb.api import connect
 from anondb.cli.options import Dsn, Json
-from anondb.cli.output import out
+from anondb.cli.output import echo_json, out
 
 app = typer.Typer(
     help="Install anondb in a database, see what is there, or take it away.", no_args_is_help=True
@@ -36,7 +35,7 @@ def status(dsn: Dsn = None, as_json: Json = False) -> None:
     with connect(dsn) as db:
         found = db.status()
     if as_json:
-        typer.echo(json.dumps(asdict(found)))
+        echo_json(asdict(found))
         return
     out.print(f"package   {found.package}, revision {found.revision}")
     if found.state == "missing":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -10,17 +11,18 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.syntax import Syntax
 
 from anondb import resources
 from anondb.api import Database, connect
-from anondb.cli.output import RunProgress, out, table
+from anondb.cli.options import Public, warn_of_password
+from anondb.cli.output import RunProgress, out, plain, table
 from anondb.cli.policies import print_result
 from anondb.db import embedded
-from anondb.db.connection import Door
+from anondb.db.connection import Door, without_password
 from anondb.db.errors import translated
 from anondb.errors import UsageError
+from anondb.files import write as write_file
 from anondb.hierarchy import csvfile
 from anondb.hierarchy.model import ROOT, CsvVgh, Dates, Intervals, Mask
 from anondb.plan.model import Options
@@ -65,8 +67,12 @@ def demo(
         Path, typer.Option("--dir", help="Where the policy, the files beside it and the report are written.")
     ] = Path("anondb-demo"),
     dsn: Annotated[
-        str | None, typer.Option(metavar="DSN", help="Another database than the embedded one.")
+        str | None,
+        typer.Option(
+            metavar="DSN", callback=warn_of_password, help="Another database than the embedded one."
+        ),
     ] = None,
+    public: Public = False,
 ) -> None:
     """Anonymize a small table of persons, step by step, on an embedded PostgreSQL.
 
@@ -129,8 +135,8 @@ def _copy(example: Path, folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file in files:
-            if not file.exists():
-                shutil.copyfile(example / file.name, file)
+            if not os.path.lexists(file):
+                write_file(file, (example / file.name).read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(
             f"{folder}: cannot be written: {error.strerror}", hint="choose another folder with --dir"
@@ -179,7 +185,7 @@ def _before_and_after(
             shown.add_row(*record)
             if row and row[0]:
                 cells = [after.get(name, value[name]) for name in _COLUMNS[1:]]
-                shown.add_row(f"  one of {row[0]}", *map(escape, cells), style="green")
+                shown.add_row(f"  one of {row[0]}", *map(plain, cells), style="green")
             else:
                 shown.add_row("  suppressed", style="yellow")
     out.print("Three records, and what they became: one of many that look alike, or left out.\n")
@@ -251,7 +257,7 @@ def _what_there_is(files: Sequence[Path], report: Path | None, door: Door) -> No
 
 
 def _what_next(files: Sequence[Path], dsn: str | None) -> None:
-    anondb, there = _program(), f" --dsn {shlex.quote(dsn)}" if dsn else ""
+    anondb, there = _program(), f" --dsn {shlex.quote(without_password(dsn))}" if dsn else ""
     policy, hierarchy, domain = (shlex.quote(str(file)) for file in files)
     _pairs(
         {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +10,7 @@ import typer
 from anondb.api import connect
 from anondb.cli.figures import print_evaluation
 from anondb.cli.options import Dsn, Json
-from anondb.cli.output import RunProgress
+from anondb.cli.output import RunProgress, echo_json
 from anondb.errors import UsageError
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ def evaluate(
 
 def _print(found: Evaluation, *, as_json: bool, columns: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(found.as_json(), ensure_ascii=False))
+        echo_json(found.as_json())
     else:
         print_evaluation(found, columns=columns)
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from anondb.api import connect
-from anondb.cli.options import Dsn, Json
-from anondb.cli.output import err, is_watched, out, table, write
+from anondb.cli.options import Dsn, Json, Public
+from anondb.cli.output import echo_json, err, is_watched, out, plain, table, write
 from anondb.errors import UsageError
 
 if TYPE_CHECKING:
@@ -71,6 +69,7 @@ def gsl(
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report with charts.")
     ] = None,
+    public: Public = False,
 ) -> None:
     """Does the score of a hierarchy (GSL) foretell the utility of what is anonymized with it?
 
@@ -106,7 +105,7 @@ def gsl(
 
         write(html(found), report)
     if as_json:
-        typer.echo(json.dumps(gsl_study.as_json(found), ensure_ascii=False))
+        echo_json(gsl_study.as_json(found))
     else:
         _print(found)
 
@@ -158,13 +157,13 @@ def _print(found: Study) -> None:
     from anondb.report.experiment import agreement_table, correlation_table, summary
 
     for sentence in summary(found):
-        out.print(escape(sentence))
+        out.print(plain(sentence))
     _table("Spearman's correlation of GSL and loss, by k", correlation_table(found))
     _table("Agreement of the ratings with the utility", agreement_table(found))
     _weightings(weighed(found))
     if found.failures:
         out.print(f"\n{len(found.failures)} trials have no release, the first one: ", end="")
-        out.print(escape(next(iter(found.failures.values()))))
+        out.print(plain(next(iter(found.failures.values()))))
 
 
 def _table(title: str, content: Table) -> None:
@@ -172,7 +171,7 @@ def _table(title: str, content: Table) -> None:
     heads = [head if place in content.words else f">{head}" for place, head in enumerate(content.head)]
     made = table(*heads)
     for row in content.rows:
-        made.add_row(*map(escape, row))
+        made.add_row(*map(plain, row))
     out.print(made)
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
-
-from anondb.cli.output import out, table
+from anondb.cli.output import out, plain, table
 from anondb.plan.figure import Figure
 from anondb.report.measures import definition
 from anondb.report.words import counted, figure, percent
@@ -68,7 +66,7 @@ def _is_about(found: Figure) -> bool:
 def _print_head(found: Evaluation) -> None:
     when = (found.finished or "").replace("T", " ")
     who = "" if found.run is None else f"run {found.run}, {found.algorithm}, {when}: "
-    out.print(f"{who}[bold]{escape(found.release)}[/bold] of {escape(found.original)}", soft_wrap=True)
+    out.print(f"{who}[bold]{plain(found.release)}[/bold] of {plain(found.original)}", soft_wrap=True)
     share = found.suppressed / found.records if found.records else 0.0
     out.print(
         f"{found.released:,} of {counted(found.records, 'record')} in "
@@ -93,7 +91,7 @@ def _print_family(figures: Sequence[Figure]) -> None:
         if without_k and label.startswith("k: "):
             label, better = label.removeprefix("k: ").capitalize(), ""
         values = [found.before, found.value] if compared else [found.value]
-        column = [escape(found.column or "")] * of_columns
+        column = [plain(found.column or "")] * of_columns
         made.add_row(label, *column, *(figure(value, unit) for value in values), better)
     if made.row_count:
         out.print(made)
@@ -120,7 +118,7 @@ def _print_columns(figures: Sequence[Figure]) -> None:
     made = table("column", *(f">{_meaning(name)[0]}" for name in names))
     for column in dict.fromkeys(f.column or "" for f in figures):
         cells = [figure(values.get((name, column)), _meaning(name)[2]) for name in names]
-        made.add_row(escape(column), *cells)
+        made.add_row(plain(column), *cells)
     out.print(made)
     _print_notes(figures)
 
@@ -138,7 +136,7 @@ def _print_notes(figures: Sequence[Figure]) -> None:
             said.setdefault(found.note, []).append(of)
     for note, labels in said.items():
         of = "" if len(labels) == len(figures) else f"{', '.join(dict.fromkeys(labels))}: "
-        out.print(f"  [dim]{escape(of + note)}[/dim]", soft_wrap=True)
+        out.print(f"  [dim]{plain(of + note)}[/dim]", soft_wrap=True)
 
 
 def _noted(found: Figure) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -10,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from anondb.api import connect
-from anondb.cli.options import Dsn, Json
-from anondb.cli.output import err, is_watched, out, table, write
+from anondb.cli.options import Dsn, Json, Public
+from anondb.cli.output import echo, echo_json, err, is_watched, out, plain, table, write
 from anondb.errors import UsageError
 
 if TYPE_CHECKING:
@@ -57,6 +55,7 @@ def generate(
         Path | None,
         typer.Option(metavar="FILE.html", help="With --all-distributions: a picture of the tables."),
     ] = None,
+    public: Public = False,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
@@ -83,7 +82,7 @@ def generate(
     counts = None if sizes is None else _sizes(sizes)
     with connect(dsn) as db:
         if print_:
-            typer.echo(
+            echo(
                 db.generate_statement(
                     domain, rows or 0, target, distribution=distribution, sort=sort, seed=seed
                 ),
@@ -106,11 +105,9 @@ def generate(
     if all_distributions:
         _tell_grid(grid, report, as_json)
     elif as_json:
-        typer.echo(
-            json.dumps({"domain": domain, "table": target, "rows": made, "seed": seed}, ensure_ascii=False)
-        )
+        echo_json({"domain": domain, "table": target, "rows": made, "seed": seed})
     else:
-        out.print(f"{escape(target)}: {made:,} rows of {escape(domain)}, seed {seed}")
+        out.print(f"{plain(target)}: {made:,} rows of {plain(domain)}, seed {seed}")
 
 
 def learn(
@@ -135,6 +132,7 @@ def learn(
         typer.Option(metavar="SHARE", help="The mutual information that makes a dependency, from 0 to 1."),
     ] = 0.1,
     bins: Annotated[int, typer.Option(metavar="N", help="About so many bins for a column of numbers.")] = 20,
+    public: Public = False,
     dsn: Dsn = None,
 ) -> None:
     """Learn a domain from a table: frequencies, and the dependencies that are found or given.
@@ -151,10 +149,10 @@ def learn(
         learned = db.learn(source, options)
     write(learned.text, file)
     for left in learned.left_out:
-        err.print(f"left out: {escape(left)}", soft_wrap=True)
+        err.print(f"left out: {plain(left)}", soft_wrap=True)
     if file is not None:
         depends = sum(1 for parents in learned.given.values() if parents)
-        out.print(f"domain: {escape(str(file))}, {depends} dependencies, threshold {threshold}")
+        out.print(f"domain: {plain(str(file))}, {depends} dependencies, threshold {threshold}")
 
 
 def _tell_grid(grid: Grid, report: Path | None, as_json: bool) -> None:
@@ -164,16 +162,16 @@ def _tell_grid(grid: Grid, report: Path | None, as_json: bool) -> None:
         points = [(one.distribution, one.rows, one.x, one.y) for one in grid.sets]
         write(diversity.page(grid.domain, points, grid.explained), report)
     if as_json:
-        typer.echo(json.dumps(asdict(grid), ensure_ascii=False))
+        echo_json(asdict(grid))
         return
     listing = table("table", "distribution", ">rows", ">component 1", ">component 2")
     for one in grid.sets:
-        listing.add_row(escape(one.table), one.distribution, f"{one.rows:,}", f"{one.x:.2f}", f"{one.y:.2f}")
+        listing.add_row(plain(one.table), one.distribution, f"{one.rows:,}", f"{one.x:.2f}", f"{one.y:.2f}")
     out.print(listing)
     shares = " and ".join(f"{share:.0%}" for share in grid.explained)
     out.print(f"the components show {shares} of how the tables' frequencies differ")
     if report is not None:
-        out.print(f"report: {escape(str(report))}")
+        out.print(f"report: {plain(str(report))}")
 
 
 def _sizes(text: str) -> list[int]:

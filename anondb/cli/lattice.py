@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from anondb.api import connect
 from anondb.cli.options import Dsn, Json, PolicyFile, TimeLimit
-from anondb.cli.output import RunProgress, out, table
+from anondb.cli.output import RunProgress, echo_json, out, plain, table
 from anondb.plan.model import Options
 from anondb.policy.load import load
 
@@ -81,7 +79,7 @@ def lattice(
     shown = sorted(nodes, key=lambda node: (rank(node), sum(node.levels), node.levels))[:limit]
     if as_json:
         listed = found.as_json() | {"nodes": [node.as_json() for node in shown]}
-        typer.echo(json.dumps(listed, ensure_ascii=False))
+        echo_json(listed)
     else:
         _print(found, shown)
 
@@ -105,7 +103,7 @@ def _state(word: str | None) -> str | None:
 
 
 def _print(found: OpenLattice, shown: list[NodeState]) -> None:
-    columns = [f">{escape(name)}" for name in found.heights]
+    columns = [f">{plain(name)}" for name in found.heights]
     listing = table(*columns, "state", ">suppressed", ">classes", f">{found.objective or 'score'}")
     for node in shown:
         best = node.levels == found.best

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from anondb.api import connect
 from anondb.cli.options import Dsn, Json
-from anondb.cli.output import err, is_watched, out, table
+from anondb.cli.output import echo_json, err, is_watched, out, plain, table
 from anondb.errors import UsageError
 from anondb.ontology.load import WORDNET
 from anondb.ontology.model import Progress as Listener
@@ -58,11 +56,11 @@ def load(
         loaded = db.load_ontology(source, name=name, verbs=verbs, skip_broken=skip_broken, progress=listener)
     info = loaded.info
     if loaded.outcome == "unchanged":
-        out.print(f"{escape(info.name)} is there already; nothing was changed")
+        out.print(f"{plain(info.name)} is there already; nothing was changed")
         return
-    version = f" (version {escape(info.version)})" if info.version else ""
+    version = f" (version {plain(info.version)})" if info.version else ""
     verb = "replaced by" if loaded.outcome == "replaced" else "loaded:"
-    out.print(f"{escape(info.name)} is {verb} {info.concepts:,} concepts, {info.depth} levels deep{version}")
+    out.print(f"{plain(info.name)} is {verb} {info.concepts:,} concepts, {info.depth} levels deep{version}")
     if loaded.forgotten:
         out.print(
             f"{loaded.forgotten} mappings or chosen senses were of concepts that it has no more; they are gone"
@@ -77,14 +75,14 @@ def list_(dsn: Dsn = None, as_json: Json = False) -> None:
     if as_json:
         fields = ("name", "kind", "version", "concepts", "depth")
         listed = [{field: getattr(info, field) for field in fields} for info in found]
-        typer.echo(json.dumps(listed, ensure_ascii=False))
+        echo_json(listed)
         return
     listing = table("name", "kind", "version", ">concepts", ">depth", "loaded")
     for info in found:
         row = (
-            escape(info.name),
+            plain(info.name),
             info.kind,
-            escape(info.version or ""),
+            plain(info.version or ""),
             f"{info.concepts:,}",
             str(info.depth),
         )
@@ -117,14 +115,14 @@ def show(
             hint=f"say what it means: anondb ontology map '{term}' CONCEPT",
         )
     if as_json:
-        typer.echo(json.dumps([asdict(sense) for sense in senses], ensure_ascii=False))
+        echo_json([asdict(sense) for sense in senses])
         return
-    out.print(f"[bold]{escape(term)}[/bold] in {escape(ontology)}, found by {senses[0].how}:")
+    out.print(f"[bold]{plain(term)}[/bold] in {plain(ontology)}, found by {senses[0].how}:")
     for sense in senses:
-        out.print(f"\n{sense.sense:>3}  [bold]{escape(sense.label)}[/bold]  {escape(sense.key)}")
+        out.print(f"\n{sense.sense:>3}  [bold]{plain(sense.label)}[/bold]  {plain(sense.key)}")
         for line in (sense.gloss, f"is a {', '.join(sense.parents)}" if sense.parents else "a root"):
             if line:
-                out.print(f"     {escape(line)}", soft_wrap=True)
+                out.print(f"     {plain(line)}", soft_wrap=True)
 
 
 @app.command("map")
@@ -155,8 +153,8 @@ def map_(
         mappings = db.mappings(ontology)
     listing = table("term", "means", "concept")
     for mapping in mappings:
-        listing.add_row(escape(mapping.term), escape(mapping.label), escape(mapping.key))
-    out.print(listing if mappings else f"no terms are mapped in {escape(ontology)}")
+        listing.add_row(plain(mapping.term), plain(mapping.label), plain(mapping.key))
+    out.print(listing if mappings else f"no terms are mapped in {plain(ontology)}")
 
 
 @app.command()
@@ -167,7 +165,7 @@ def drop(
     """Forget an ontology, with the similarities and meanings that come from it."""
     with connect(dsn) as db:
         db.drop_ontology(name)
-    out.print(f"{escape(name)} is gone")
+    out.print(f"{plain(name)} is gone")
 
 
 @contextmanager

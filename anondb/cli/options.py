@@ -7,11 +7,42 @@ from typing import Annotated
 
 import typer
 
+from anondb import files
+from anondb.cli.output import report_warning
+from anondb.db.connection import without_password
+
+
+def warn_of_password(context: typer.Context, dsn: str | None) -> str | None:
+    """What a command is called with can be read by everybody on the machine, as long as it runs."""
+    source = context.get_parameter_source("dsn")
+    if dsn and source is not None and source.name == "COMMANDLINE" and without_password(dsn) != dsn:
+        report_warning(
+            "the password in --dsn can be seen by every user of this machine, in the list of processes",
+            "set ANONDB_DSN or PGPASSWORD, or use a password file (PGPASSFILE) or a service file (PGSERVICE)",
+        )
+    return dsn
+
+
+def _let_read(asked: bool) -> bool:
+    if asked:
+        files.mode.set(files.ALL)
+    return asked
+
+
+Public = Annotated[
+    bool,
+    typer.Option(
+        "--public",
+        callback=_let_read,
+        help="Let all users of this machine read what is written to files (mode 644, else 600).",
+    ),
+]
 Dsn = Annotated[
     str | None,
     typer.Option(
         "--dsn",
         metavar="DSN",
+        callback=warn_of_password,
         envvar="ANONDB_DSN",
         show_envvar=True,
         help="The database: postgresql://user@host/db or 'host=… dbname=…'. "

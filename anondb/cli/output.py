@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -12,19 +14,44 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from anondb import files
 from anondb.errors import UsageError
 from anondb.plan.model import STAGES
 
 if TYPE_CHECKING:
     from anondb.db.execute import Step
 
-out = Console(highlight=False, soft_wrap=False)
-err = Console(stderr=True, highlight=False)
+# what steers a terminal, turns the direction of a text, or is no character at all
+_STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """A text that may hold names of others, as a terminal can show it; of JSON, still the same JSON."""
+    return _STEERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def plain(name: object) -> str:
+    """A name for the markup of a console: on one line, and no markup itself."""
+    return escape(visible(str(name)).replace("\n", "\\n").replace("\t", "\\t"))
+
+
+class _Terminal(Console):
+    """Shows whatever it is given as text alone; what colours it is added after that."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text))
+
+
+out = _Terminal(highlight=False, soft_wrap=False)
+err = _Terminal(stderr=True, highlight=False)
 log = logging.getLogger("anondb")
 
 
@@ -40,7 +67,16 @@ class _JsonLines(logging.Formatter):
             "level": record.levelname.lower(),
             "message": record.getMessage(),
         }
-        return json.dumps(line | getattr(record, "fields", {}), ensure_ascii=False)
+        return as_json(line | getattr(record, "fields", {}))
+
+
+class _Lines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
+
+
+def as_json(value: object) -> str:
+    return visible(json.dumps(value, ensure_ascii=False))
 
 
 _json_logs = False
@@ -50,7 +86,7 @@ def set_up_logging(form: LogFormat, *, verbose: bool) -> None:
     global _json_logs
     _json_logs = form is LogFormat.JSON
     handler = logging.StreamHandler()
-    handler.setFormatter(_JsonLines() if _json_logs else logging.Formatter("%(message)s"))
+    handler.setFormatter(_JsonLines() if _json_logs else _Lines("%(message)s"))
     log.handlers = [handler]
     log.setLevel(logging.INFO if verbose else logging.WARNING)
     log.propagate = False
@@ -68,6 +104,15 @@ def report_error(message: str, hint: str | None, code: int) -> None:
     err.print(Text("error: ", style="bold red") + Text(message, style="default"), soft_wrap=True)
     if hint:
         err.print(Text(f"  hint: {hint}", style="yellow"), soft_wrap=True)
+
+
+def report_warning(message: str, hint: str) -> None:
+    """What goes on all the same, but should be known."""
+    if _json_logs:
+        log.warning(message, extra={"fields": {"hint": hint}})
+        return
+    err.print(Text("warning: ", style="bold yellow") + Text(message, style="default"), soft_wrap=True)
+    err.print(Text(f"  hint: {hint}", style="yellow"), soft_wrap=True)
 
 
 def report_usage(error: Any) -> None:
@@ -92,17 +137,31 @@ def is_watched() -> bool:
     return sys.stderr.isatty() and not _json_logs
 
 
+def echo(text: str, *, nl: bool = True) -> None:
+    """A result for machines to standard output: as it is, unless that is a terminal."""
+    # colour is said to be wanted, or what looks like it would be taken out of the text
+    typer.echo(visible(text) if sys.stdout.isatty() else text, nl=nl, color=True)
+
+
+def echo_json(value: object) -> None:
+    typer.echo(as_json(value))
+
+
 def write(text: str, file: Path | None) -> None:
     """A result to a file, else to standard output."""
     if file is None:
-        typer.echo(text, nl=False)
+        echo(text, nl=False)
         return
     try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
+        files.write(file, text)
+    except (OSError, ValueError) as error:
         raise UsageError(
-            f"{file}: cannot be written: {error.strerror}", hint="check the file's name"
+            f"{file}: cannot be written: {reason_of(error)}", hint="check the file's name"
         ) from None
+
+
+def reason_of(error: Exception) -> str:
+    return getattr(error, "strerror", None) or "its name is not possible"
 
 
 class RunProgress:

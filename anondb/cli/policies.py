@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from anondb.api import connect
 from anondb.cli.figures import NO_K, summary
-from anondb.cli.options import Dsn, Json, PolicyFile, TimeLimit
-from anondb.cli.output import RunProgress, out, table
+from anondb.cli.options import Dsn, Json, PolicyFile, Public, TimeLimit
+from anondb.cli.output import RunProgress, echo, echo_json, out, plain, table
 from anondb.errors import UsageError
 from anondb.plan.model import Options
 from anondb.plan.result import Result
@@ -34,7 +32,7 @@ def plan(policy: PolicyFile, dsn: Dsn = None) -> None:
     """
     loaded = load(policy)
     with connect(dsn) as db:
-        typer.echo(db.plan(loaded, replace=True))
+        echo(db.plan(loaded, replace=True))
 
 
 def run(
@@ -66,6 +64,7 @@ def run(
         Path | None,
         typer.Option(metavar="FILE.html", help="Evaluate in full, and write a report for people."),
     ] = None,
+    public: Public = False,
     lock_timeout: Annotated[
         float,
         typer.Option(metavar="SECONDS", help="How long to wait for readers of the old release.", min=0.001),
@@ -106,7 +105,7 @@ def run(
     with connect(dsn) as db, RunProgress() as progress:
         result = db.run(loaded, options=options, listener=progress, report=report).result
     if as_json:
-        typer.echo(json.dumps(result.as_json(), ensure_ascii=False))
+        echo_json(result.as_json())
     else:
         print_result(result)
         if report is not None:
@@ -126,11 +125,11 @@ def print_result(result: Result) -> None:
     """The report of a run on the terminal."""
     others = result.k - 1
     out.print(
-        f"[bold]{escape(result.target)}[/bold] is published: {result.released:,} records in "
+        f"[bold]{plain(result.target)}[/bold] is published: {result.released:,} records in "
         f"{result.classes:,} classes."
     )
     if result.tables:
-        out.print(f"Its tables are {' and '.join(map(escape, result.tables))}. {NO_K}")
+        out.print(f"Its tables are {' and '.join(map(plain, result.tables))}. {NO_K}")
     elif result.released:
         out.print(f"Every released record looks like at least {others:,} other{'s' * (others != 1)}.")
     for one in result.kept:
@@ -142,10 +141,10 @@ def print_result(result: Result) -> None:
     elif result.levels:
         levels = table("column", ">level", ">of")
         for column, level in result.levels.items():
-            levels.add_row(escape(column), str(level), str(result.heights[column]))
+            levels.add_row(plain(column), str(level), str(result.heights[column]))
         out.print(levels)
     elif result.fusions is None and result.concepts is None:
-        cut = ", ".join(map(escape, result.partitioned))
+        cut = ", ".join(map(plain, result.partitioned))
         out.print(f"Classes differ in: {cut}." if cut else "All records are in one class.")
     sizes = result.metrics
     out.print(

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from anondb.api import connect
-from anondb.cli.options import Dsn
+from anondb.cli.options import Dsn, Public
+from anondb.cli.output import echo
 
 
 def report(
@@ -19,6 +20,7 @@ def report(
         Path | None,
         typer.Option("--out", metavar="FILE.html", help="Where to write it; else anondb-run-RUN.html."),
     ] = None,
+    public: Public = False,
     dsn: Dsn = None,
 ) -> None:
     """Write the report of a run: one HTML file, for people to read, print and hand on.
@@ -29,4 +31,4 @@ def report(
     Example: anondb report last --out admissions.html
     """
     with connect(dsn) as db:
-        typer.echo(f"report: {db.report(run, file)}")
+        echo(f"report: {db.report(run, file)}")

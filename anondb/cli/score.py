@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Annotated
 
@@ -11,7 +10,7 @@ from rich.text import Text
 
 from anondb.api import connect
 from anondb.cli.options import Dsn, Json, VghName
-from anondb.cli.output import out, table
+from anondb.cli.output import echo_json, out, table
 from anondb.errors import UsageError
 from anondb.hierarchy.score import Method
 
@@ -70,7 +69,7 @@ def score(
             db.score_set(names, method, preferences=wanted) if several else db.score(names[0], **vars(method))
         )
     if as_json:
-        typer.echo(json.dumps(found.as_json(), ensure_ascii=False))
+        echo_json(found.as_json())
     else:
         out.print(found)
 
@@ -99,7 +98,7 @@ def senses(
                 db.choose_sense(name, label, concept)
         found = db.vgh_senses(name)
     if as_json:
-        typer.echo(json.dumps([asdict(sense) for sense in found], ensure_ascii=False))
+        echo_json([asdict(sense) for sense in found])
         return
     listing = table(">level", "label", "concept", "found by", ">sure", "meaning")
     for sense in found:

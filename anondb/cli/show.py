@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from anondb.api import Database, connect
-from anondb.cli.options import Dsn, VghName
+from anondb.cli.options import Dsn, Public, VghName
 from anondb.cli.output import out, write
 from anondb.errors import AnondbError, UsageError
 from anondb.hierarchy import picture, score_text, tree
@@ -46,6 +46,7 @@ def show(
         int | None, typer.Option(metavar="N", help="Show at most N children of a node; 50 as text.", min=1)
     ] = None,
     file: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Else standard output.")] = None,
+    public: Public = False,
     dsn: Dsn = None,
 ) -> None:
     """Show a hierarchy as a tree, with the semantic loss of each node where its ontology is loaded.

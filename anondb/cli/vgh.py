@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from anondb.api import connect
 from anondb.cli import build, score, show
-from anondb.cli.options import Dsn, Json, VghName
-from anondb.cli.output import out, table, write
+from anondb.cli.options import Dsn, Json, Public, VghName
+from anondb.cli.output import echo, echo_json, out, plain, table, write
 from anondb.hierarchy import csvfile
 
 app = typer.Typer(help="Value generalization hierarchies (VGHs) in the catalogue.", no_args_is_help=True)
@@ -37,7 +35,7 @@ def load(
     """
     with connect(dsn) as db:
         info = db.load_vgh(name, file, replace=replace, ontology=ontology)
-    typer.echo(f"{info.name}: {info.leaves} leaves, {info.nodes} nodes, height {info.height}")
+    echo(f"{info.name}: {info.leaves} leaves, {info.nodes} nodes, height {info.height}")
 
 
 @app.command("list")
@@ -47,13 +45,13 @@ def list_(dsn: Dsn = None, as_json: Json = False) -> None:
         found = db.vghs()
     if as_json:
         fields = ("name", "height", "leaves", "nodes", "ontology")
-        typer.echo(json.dumps([{field: getattr(info, field) for field in fields} for info in found]))
+        echo_json([{field: getattr(info, field) for field in fields} for info in found])
         return
     listing = table("name", ">leaves", ">nodes", ">height", "ontology", "stored")
     for info in found:
         stored = f"{info.created_at:%Y-%m-%d %H:%M}"
         figures = (str(info.leaves), str(info.nodes), str(info.height))
-        listing.add_row(escape(info.name), *figures, escape(info.ontology), stored)
+        listing.add_row(plain(info.name), *figures, plain(info.ontology), stored)
     out.print(listing if found else "no hierarchies are stored\n  hint: anondb vgh load NAME FILE.csv")
 
 
@@ -68,6 +66,7 @@ app.command()(show.show)
 def export(
     name: VghName,
     file: Annotated[Path | None, typer.Argument(metavar="FILE.csv", help="Else standard output.")] = None,
+    public: Public = False,
     dsn: Dsn = None,
 ) -> None:
     """Write a hierarchy as CSV, in the form that `load` reads."""
@@ -81,4 +80,4 @@ def drop(name: VghName, dsn: Dsn = None) -> None:
     """Forget a stored hierarchy."""
     with connect(dsn) as db:
         db.drop_vgh(name)
-    typer.echo(f"{name} is gone")
+    echo(f"{name} is gone")

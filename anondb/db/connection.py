@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -20,6 +21,7 @@ __all__ = ["Connection", "Door", "Session", "find", "one_snapshot"]
 
 # Any of these names a server or a database to libpq; PGUSER or PGPASSWORD alone do not.
 _LIBPQ = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE")
+_PASSWORDS = ("password", "sslpassword")
 
 MINIMUM_VERSION = 140000
 APPLICATION = "anondb"  # as which sessions of ours are known to the server
@@ -95,6 +97,18 @@ def one_snapshot(connection: Connection, doing: str, *, undo: bool = False) -> I
             if not undo:
                 # no raw value outlives the transaction: behind a pooler, the session may be another's next
                 connection.execute("discard temp")
+
+
+def without_password(dsn: str) -> str:
+    """A connection string as it can be shown; itself, if it has no password or is none."""
+    try:
+        parts = conninfo_to_dict(dsn)
+    except psycopg.ProgrammingError:
+        return dsn
+    shown: dict[str, Any] = {
+        name: value for name, value in parts.items() if name not in _PASSWORDS or not value
+    }
+    return dsn if shown == parts else make_conninfo("", **shown)
 
 
 def find(dsn: str | None = None, owner: str | None = None) -> Door:

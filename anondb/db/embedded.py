@@ -28,7 +28,7 @@ from types import TracebackType
 import psycopg
 from psycopg import sql
 
-from anondb.db import server_user
+from anondb.db import own_path, server_user
 from anondb.db.cluster import Cluster, conninfo
 from anondb.db.server_files import create, exclusive, try_lock
 from anondb.db.server_programs import binaries
@@ -57,7 +57,8 @@ def start(data: Path | None = None, *, durable: bool = True, database: str = "an
     if sys.platform == "win32":
         hint = "give a database with --dsn or ANONDB_DSN, or run anondb in WSL"
         raise DatabaseError("the embedded PostgreSQL does not run on Windows", hint=hint)
-    home = (data or default_data_dir()).expanduser().resolve()
+    named = (data or default_data_dir()).expanduser()
+    home = _followed(named)
     if not durable and home == default_data_dir().resolve():
         raise UsageError("the default data directory is always durable", hint="name another data directory")
     try:
@@ -67,6 +68,21 @@ def start(data: Path | None = None, *, durable: bool = True, database: str = "an
             f"the embedded PostgreSQL cannot use {error.filename or home}: {error.strerror}",
             hint="set ANONDB_DATA to a directory that can be written, or give a database with --dsn",
         ) from error
+
+
+def _followed(data: Path) -> Path:
+    """The way to a directory as it was named is looked at: once links are followed, nobody knows whose they were."""
+    user = server_user.server_user()
+    try:
+        part = own_path.changeable(data, [user.uid])
+    except OSError:  # who may not look may not use it either
+        part = data
+    if part is not None:
+        raise DatabaseError(
+            f"the way to the embedded PostgreSQL's data, {data}, can be changed by another user: {part}",
+            hint="set ANONDB_DATA to a directory of your own, or take that part's rights away from others",
+        )
+    return data.resolve()
 
 
 class EmbeddedServer:

@@ -29,6 +29,7 @@ from anondb.plan.model import Plan
 from anondb.plan.set_columns import coded_set, item_rows, with_item_columns
 from anondb.policy.check import written
 from anondb.policy.model import Column, Name, Policy, Role
+from anondb.policy.names import quoted
 from anondb.sqlgen.shape import TIMESTAMP_TYPES, Quasi, Sensitive, SourceColumn
 
 Table = dict[str, Any]
@@ -161,7 +162,7 @@ def _unnamed(policy: Policy, there: dict[str, SourceColumn], named: dict[str, Co
         if name not in named:
             yield Problem(
                 f"{policy.place} [columns]",
-                f'column "{name}" of {policy.source} is not named, so nothing says whether it may be released',
+                f"column {quoted(name)} of {policy.source} is not named, so nothing says whether it may be released",
                 f'add {written(name)} = {{ role = "identifier" }} to leave it out, or role = "quasi" to generalize it',
             )
 
@@ -170,7 +171,9 @@ def _unknown(policy: Policy, there: dict[str, SourceColumn], named: dict[str, Co
     for name in named:
         if name not in there:
             yield Problem(
-                _place(policy, name), f'{policy.source} has no column "{name}"', did_you_mean(name, there)
+                _place(policy, name),
+                f"{policy.source} has no column {quoted(name)}",
+                did_you_mean(name, there),
             )
 
 
@@ -229,7 +232,7 @@ def _coded(
                 hint = did_you_mean(name, snapshot.hierarchies)
                 return Problem(
                     place,
-                    f'there is no stored hierarchy "{name}"',
+                    f"there is no stored hierarchy {quoted(name)}",
                     hint or f"anondb vgh load {name} FILE.csv",
                 )
             return {

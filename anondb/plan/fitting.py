@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anondb.hierarchy.model import Dates, Hierarchy, Intervals, Mask
+from anondb.policy.names import quoted
 from anondb.sqlgen.shape import DATE_TYPES, NUMERIC_TYPES, SourceColumn
 
 # Their texts have no characters that go from coarse to fine: 1** would be 1, 10 to 19 and 100 to 199.
@@ -13,11 +14,11 @@ def misfit(hierarchy: Hierarchy | None, column: SourceColumn) -> str | None:
     """What is wrong with a hierarchy for a column of this type; None if it fits."""
     match hierarchy:
         case Intervals() if column.base not in NUMERIC_TYPES:
-            return f'intervals need a numeric column, and "{column.name}" is {column.type}'
+            return f"intervals need a numeric column, and {quoted(column.name)} is {column.type}"
         case Dates() if column.base not in DATE_TYPES:
-            return f'dates need a date or timestamp column, and "{column.name}" is {column.type}'
+            return f"dates need a date or timestamp column, and {quoted(column.name)} is {column.type}"
         case Mask(side) if side != "all" and column.base in _UNMASKED:
-            return f'a mask hides the characters of a code, and "{column.name}" is {column.type}'
+            return f"a mask hides the characters of a code, and {quoted(column.name)} is {column.type}"
     return None
 
 

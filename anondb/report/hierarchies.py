@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from anondb import files
 from anondb.hierarchy import picture
 from anondb.hierarchy.model import VghTable
 from anondb.hierarchy.picture import Losses
@@ -30,7 +31,7 @@ class Drawn(NamedTuple):
 
 def write(ranking: Ranking, drawn: Sequence[Drawn], made_by: Mapping[str, str], file: Path | str) -> None:
     """Writes the page to a file."""
-    Path(file).write_text(render(ranking, drawn, made_by), encoding="utf-8")
+    files.write(file, render(ranking, drawn, made_by))
 
 
 def render(ranking: Ranking, drawn: Sequence[Drawn], made_by: Mapping[str, str]) -> str:

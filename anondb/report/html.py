@@ -7,6 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from anondb import files
 from anondb.errors import UsageError
 from anondb.report import figures, lattice, trees, words
 from anondb.report.figures import Chart
@@ -20,7 +21,7 @@ _STATEMENTS = 500  # that are shown of a run
 
 def write(data: ReportData, path: Path | str) -> None:
     """Writes the report to a file."""
-    Path(path).write_text(render(data), encoding="utf-8")
+    files.write(path, render(data))
 
 
 def render(data: ReportData) -> str:

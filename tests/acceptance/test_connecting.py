@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,28 @@ def test_what_is_no_connection_string_is_told_without_it(cli: Cli, dsn: str) -> 
 def test_a_password_is_never_shown(cli: Cli, dsn: str) -> None:
     secret = make_conninfo(dsn, password="sesame", host="/nowhere")
     assert "sesame" not in complaint(cli("vgh", "list", ANONDB_DSN=secret), 4)
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    ["postgresql://anna:hunter2@/x?host=/nowhere", "host=/nowhere dbname=x user=anna password=hunter2"],
+    ids=["url", "keywords"],
+)
+def test_a_password_on_the_command_line_is_warned_about_once_and_not_repeated(cli: Cli, dsn: str) -> None:
+    said = cli("vgh", "list", "--dsn", dsn).stderr
+    assert said.startswith("warning: ")
+    assert said.count("warning: ") == 1
+    assert "PGPASSFILE" in said
+    assert "hunter2" not in said
+    line, _ = cli("--log-format", "json", "vgh", "list", "--dsn", dsn).stderr.splitlines()
+    assert json.loads(line)["level"] == "warning"
+
+
+def test_a_password_that_is_not_on_the_command_line_is_no_news(cli: Cli) -> None:
+    for arguments, variables in (
+        ((), {"ANONDB_DSN": "host=/nowhere dbname=x user=anna password=hunter2"}),
+        (("--dsn", NOWHERE), {"PGPASSWORD": "hunter2"}),
+        (("--dsn", "host=/nowhere password=''"), {}),
+        (("--dsn", "this is no connection string"), {}),
+    ):
+        assert "warning" not in cli("vgh", "list", *arguments, **variables).stderr

@@ -349,14 +349,6 @@ def test_a_socket_directory_open_to_others_is_refused(data: Path) -> None:
         (data / "run").chmod(0o700)
 
 
-def test_a_data_directory_that_all_can_write_is_refused(fresh: Path) -> None:
-    fresh.mkdir()
-    fresh.chmod(0o777)
-    with pytest.raises(DatabaseError, match="written by all"):
-        embedded.start(fresh, durable=False)
-    assert list(fresh.iterdir()) == []
-
-
 @only_root
 def test_a_data_directory_that_the_servers_user_cannot_reach_is_refused_and_left_as_it_is(
     fresh: Path,

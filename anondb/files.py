@@ -1,0 +1,65 @@
+"""Files that anondb writes: they hold values of data or figures of it, and are for their owner alone unless asked."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from contextlib import suppress
+from contextvars import ContextVar
+from pathlib import Path
+
+OWNER, ALL = 0o600, 0o644
+"""Modes: the owner reads and writes; all others read."""
+
+mode: ContextVar[int] = ContextVar("mode", default=OWNER)
+"""Of every file that is written."""
+
+
+def write(path: Path | str, text: str) -> None:
+    """A new file in the place of whatever had this name: no link is followed, and no wider mode stays.
+
+    It is made beside its place under a name that nobody can guess, and renamed: in a directory that all can
+    write, another user's link or file is never written into. Pipes and devices (/dev/stdout) are written to.
+    """
+    place = Path(path)
+    if _is_stream(place):
+        with place.open("w", encoding="utf-8") as stream:
+            stream.write(text)
+        return
+    fresh = _create(place)
+    try:
+        fresh.write_text(text, encoding="utf-8")
+        fresh.chmod(mode.get())
+        fresh.replace(place)
+    except BaseException:
+        with suppress(OSError):
+            fresh.unlink()
+        raise
+
+
+def require_writable(path: Path) -> None:
+    """Raises OSError if a file could not be written there; leaves no trace."""
+    if path.is_dir():
+        raise IsADirectoryError(21, "Is a directory", str(path))
+    if not _is_stream(path):
+        _create(path).unlink()
+
+
+def _create(place: Path) -> Path:
+    """An empty file that is ours, beside a place."""
+    fresh = place.with_name(f".anondb-{secrets.token_hex(8)}")
+    os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER))
+    return fresh
+
+
+def _is_stream(place: Path) -> bool:
+    """Whether there is a pipe or a device, and no other user has put it, or the link to it, there."""
+    if os.name == "nt":
+        return False
+    try:
+        link, status = place.lstat(), place.stat()
+    except OSError:
+        return False
+    trusted = {link.st_uid, status.st_uid} <= {0, os.geteuid()}
+    return trusted and (stat.S_ISFIFO(status.st_mode) or stat.S_ISCHR(status.st_mode))
