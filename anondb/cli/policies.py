@@ -16,6 +16,7 @@ from anondb.errors import UsageError
 from anondb.plan.model import Options
 from anondb.plan.result import Result
 from anondb.policy.load import load
+from anondb.report.exposure import exposure
 from anondb.report.words import counted
 
 
@@ -133,9 +134,14 @@ def print_result(result: Result) -> None:
     elif result.released:
         out.print(f"Every released record looks like at least {others:,} other{'s' * (others != 1)}.")
     for one in result.kept:
-        out.print(f"{'' if one.identifies else 'warning: '}{escape(one.sentence)}", soft_wrap=True)
+        out.print(f"{'' if one.identifies else 'warning: '}{plain(one.sentence)}", soft_wrap=True)
     share = result.suppressed / result.records if result.records else 0.0
-    out.print(f"{result.suppressed:,} of {result.records:,} records ({share:.2%}) are suppressed.\n")
+    out.print(f"{result.suppressed:,} of {result.records:,} records ({share:.2%}) are suppressed.")
+    if result.released:
+        models = {(model["kind"], model.get("column")) for model in result.report.get("models", ())}
+        for heading, fact in exposure(result.columns, result.surest_guess, models):
+            out.print(f"{heading}: {plain(fact)}.", soft_wrap=True)
+    out.print()
     if result.tables:
         pass
     elif result.levels:

@@ -6,11 +6,13 @@ sensitive values, which lie in a table of their own and are known by class alone
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from anondb.algorithms.le_diversity import portion, suffices
 from anondb.errors import UnsatisfiableError, UsageError, VerificationError
+from anondb.plan.evaluate import DISCLOSURE
+from anondb.plan.evaluation import FAMILIES
 from anondb.plan.figure import Figure
 from anondb.plan.kept import Lying
 from anondb.plan.parts import QUASI, SENSITIVE, part, parts
@@ -18,9 +20,10 @@ from anondb.plan.process import Job
 from anondb.plan.reporting import binned, in_words
 from anondb.plan.result import Result
 from anondb.plan.stages import dictionary, prepare_hierarchy, take_keys
+from anondb.plan.tried import tried
 from anondb.policy.model import Column, LeDiversity, Name, Role
 from anondb.sqlgen import encode as encoding
-from anondb.sqlgen import frequency, publish
+from anondb.sqlgen import frequency, linked, publish
 from anondb.sqlgen import le_diversity as sql
 from anondb.sqlgen import le_diversity_release as released
 from anondb.sqlgen.le_diversity import CLASS_ID, RecordScratch
@@ -51,6 +54,7 @@ class Anatomy:
     written: int
     found: Figures
     k: int
+    disclosed: tuple[Figure, ...] = ()
     report: dict[str, Any]
 
     def __init__(self, job: Job) -> None:
@@ -171,7 +175,16 @@ class Anatomy:
         """The k of the quasi-identifiers, which are released as they are; the other figures are known."""
         names, quasi = [q.name for q in self.quasi], part(self.fresh, QUASI)
         self.k = int(self.db.one("count classes", publish.class_figures(quasi, names))[2])
+        if self.options.evaluate != "none" and self.found.rows:
+            disclosed = tried(self.db, FAMILIES["disclosure"], self._disclosure)
+            self.disclosed = tuple(replace(figure, column=self.model.column) for figure in disclosed)
         self.report = self._account()
+
+    def _disclosure(self) -> list[Figure]:
+        """How surely a class gives a value away: who is found in the one table has a class of the other."""
+        column, sensitive = self.model.column, linked.relation_text(part(self.fresh, SENSITIVE))
+        arguments = (sensitive, [CLASS_ID.name], column, None)
+        return [Figure(*row) for row in self.db.rows(f"disclosure of {column}", DISCLOSURE, arguments)]
 
     def _account(self) -> dict[str, Any]:
         """What a report shows that only the run knows."""
@@ -216,6 +229,7 @@ class Anatomy:
             Figure("dod_min", value=found.dod_min),
             Figure("dod_max", value=found.dod_max),
             Figure("suppressed_share", value=self.suppressed / self.records if self.records else 0.0),
+            *self.disclosed,
         )
         return Result(
             run=self.run,

@@ -8,6 +8,7 @@ from typing import Any
 
 from anondb.kept import Kept
 from anondb.plan.figure import Figure, by_column, by_key, notes
+from anondb.policy.model import Role, is_kept
 from anondb.sqlgen.shape import Relation
 
 
@@ -63,12 +64,34 @@ class Result:
             "suppressed": self.suppressed,
             "classes": self.classes,
             "k": self.k,
+            "released_as_is": self.unchanged,
+            "declared_harmless": [name for name, role, _ in self.columns if role == Role.OTHER],
+            "surest_guess": self.surest_guess,
             **self._search(),
             **({"built": dict(self.built)} if self.built else {}),
             **({"kept": [one.as_json() for one in self.kept]} if self.kept else {}),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "metrics": self.all_metrics(),
             "notes": notes(self.figures),
+        }
+
+    @property
+    def columns(self) -> list[tuple[str, str, int | None]]:
+        """Name, role and level of each column of the source; no level where there are none."""
+        return [(one["name"], one["role"], one.get("level")) for one in self.report.get("columns", ())]
+
+    @property
+    def unchanged(self) -> list[str]:
+        """The columns whose values are released as they were."""
+        return [name for name, role, level in self.columns if is_kept(role, level)]
+
+    @property
+    def surest_guess(self) -> dict[str, float]:
+        """Of each sensitive column, the largest share of one value in a class; nothing without an evaluation."""
+        return {
+            figure.column: figure.value
+            for figure in self.figures
+            if figure.name == "attribute_disclosure_max" and figure.column and figure.value is not None
         }
 
     def as_kept(self) -> dict[str, Any]:

@@ -19,6 +19,11 @@ class Role(StrEnum):
     OTHER = "other"  # released as it is
 
 
+def is_kept(role: str, level: int | None) -> bool:
+    """Whether a column of this role, at this level of its hierarchy if it has one, is released as it was."""
+    return role in (Role.SENSITIVE, Role.OTHER) or (role == Role.QUASI and level == 0)
+
+
 @dataclass(frozen=True)
 class Name:
     """The name of a table as the catalogue spells it; without a schema it is looked up in the search path."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from anondb import files
 from anondb.errors import UsageError
 from anondb.report import figures, lattice, trees, words
+from anondb.report.exposure import exposure
 from anondb.report.figures import Chart
 from anondb.report.model import ColumnReport, Measure, ReportData, Statement
 
@@ -31,6 +32,7 @@ def render(data: ReportData) -> str:
         "report.html",
         data=data,
         summary=words.summary(data),
+        exposure=list(_exposure(data)),
         tiles=list(_tiles(data)),
         demands=[(*words.demand(model), words.model_in_words(model)) for model in data.models],
         sizes=_sizes(data),
@@ -106,6 +108,18 @@ def _tiles(data: ReportData) -> Iterator[Tile]:
         for measure in data.measures:
             if measure.name == name and measure.column is None and measure.after is not None:
                 yield Tile(words.figure(measure.after, measure.unit), label)
+
+
+def _exposure(data: ReportData) -> Iterator[tuple[str, str]]:
+    if data.run is None or not data.run.released:
+        return iter(())
+    guesses = {
+        m.about: m.after
+        for m in data.measures
+        if m.name == "attribute_disclosure_max" and m.about and m.after is not None
+    }
+    columns = [(column.name, column.role, column.level) for column in data.columns]
+    return exposure(columns, guesses, {(model.kind, model.column) for model in data.models})
 
 
 def _sizes(data: ReportData) -> Chart | None:

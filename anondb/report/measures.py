@@ -248,7 +248,9 @@ def measure(
     """A figure with its definition; `family` is for measures that are not known here."""
     found = definition(name)
     if column is not None and name.startswith(_OF_SENSITIVE):
-        return replace(measure(name, after, before=before, note=note), label=f"{found.label}: {column}")
+        return replace(
+            measure(name, after, before=before, note=note), label=f"{found.label}: {column}", about=column
+        )
     return Measure(
         name=name,
         label=found.label,

@@ -120,6 +120,7 @@ class Measure:
     after: float | None = None
     column: str | None = None
     note: str = ""  # why there is no figure, for example
+    about: str | None = None  # the sensitive column of a figure that is no part of a whole
 
 
 @dataclass(frozen=True)

