@@ -146,19 +146,32 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
         sample: int | None = None,
         seed: int = 0,
         roots: Sequence[str] | None = None,
+        unit: str | None = None,
         listener: Listener | None = None,
     ) -> Evaluation:
         """What a release that anyone has made is worth and gives away, against its original.
 
         `key` names a record in both tables; without it, what needs the link is left out. `vghs` names stored
-        hierarchies by column. `roots` are the labels, one for each quasi-identifier, of a record that is masked.
+        hierarchies by column. `unit` names the person, whom risk then counts.
+        `roots` are the labels, one for each quasi-identifier, of a record that is masked.
         """
         from anondb.plan import evaluate_tables as tables
         from anondb.plan.compared import EvaluationRequest
         from anondb.plan.pipeline import Silence
 
         asked = EvaluationRequest(
-            original, release, quasi, key, vghs or {}, sensitive, population, fraction, sample, seed, roots
+            original,
+            release,
+            quasi,
+            key,
+            vghs or {},
+            sensitive,
+            population,
+            fraction,
+            sample,
+            seed,
+            roots,
+            unit,
         )
         return tables.evaluate_tables(self.door, asked, (listener or Silence()).step)
 

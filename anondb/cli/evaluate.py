@@ -59,6 +59,12 @@ def evaluate(
             metavar="A,B,…", help="The labels of a suppressed record, one a quasi-identifier: '*,*'."
         ),
     ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Names the person, who may have several records: risk counts persons."
+        ),
+    ] = None,
     sample: Annotated[
         int | None, typer.Option(metavar="N", help="Cluster N records; 1000 unless told.", show_default=False)
     ] = None,
@@ -79,7 +85,8 @@ def evaluate(
     """
     of_tables: dict[str, object] = {"--original": original, "--release": release, "--quasi": quasi}
     others = {"--key": key, "--vgh": vgh, "--sensitive": sensitive, "--population": population,
-              "--fraction": fraction, "--masked": masked, "--sample": sample, "--seed": seed or None}  # fmt: skip
+              "--fraction": fraction, "--unit": unit, "--masked": masked, "--sample": sample,
+              "--seed": seed or None}  # fmt: skip
     given = [name for name, value in (of_tables | others).items() if value is not None]
     if run is not None:
         if given:
@@ -111,6 +118,7 @@ def evaluate(
                 sample=sample,
                 seed=seed,
                 roots=None if masked is None else _names([masked]),
+                unit=unit,
                 listener=progress,
             )
     _print(found, as_json=as_json, columns=columns)

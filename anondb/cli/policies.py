@@ -132,7 +132,7 @@ def print_result(result: Result) -> None:
     if result.tables:
         out.print(f"Its tables are {' and '.join(map(plain, result.tables))}. {NO_K}")
     elif result.released:
-        out.print(f"Every released record looks like at least {others:,} other{'s' * (others != 1)}.")
+        out.print(f"Every released record looks like at least {others:,} {of_whom(result)}.")
     for one in result.kept:
         out.print(f"{'' if one.identifies else 'warning: '}{plain(one.sentence)}", soft_wrap=True)
     share = result.suppressed / result.records if result.records else 0.0
@@ -167,6 +167,12 @@ def print_result(result: Result) -> None:
     timing = table("stage", *(f">{stage}" for stage in result.seconds))
     timing.add_row("seconds", *(f"{seconds:.2f}" for seconds in result.seconds.values()))
     out.print(timing)
+
+
+def of_whom(result: Result) -> str:
+    """Whom a record looks like: where persons are counted, other persons."""
+    several = "s" * (result.k != 2)
+    return f"other person{several}" if "persons_min" in result.metrics else f"other{several}"
 
 
 def _way(result: Result) -> str:

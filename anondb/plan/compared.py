@@ -29,6 +29,7 @@ class EvaluationRequest:
     sample: int | None = None  # records that are clustered
     seed: int = 0
     roots: Sequence[str] | None = None  # the labels of a record that is suppressed by masking
+    unit: str | None = None  # names the person, in the original and perhaps in the release
 
     @property
     def sampled(self) -> int:
@@ -85,7 +86,7 @@ def _contradictions(asked: EvaluationRequest) -> Iterator[tuple[str, str]]:
             "no quasi-identifier is named",
             "name the columns that people could be found by: --quasi age,zip",
         )
-    for column in named + [column for column in (asked.key,) if column is not None]:
+    for column in named + [column for column in (asked.key, asked.unit) if column is not None]:
         check_part(column)
     for column in dict.fromkeys(named):
         if named.count(column) > 1:
@@ -135,6 +136,15 @@ def _missing(asked: EvaluationRequest, tables: Tables) -> Iterator[tuple[str, st
                 or "sensitive columns are those of the release"
             )
             yield f'sensitive column "{column}" is not in the release {asked.release}', hint
+    if asked.unit is not None:
+        if asked.unit not in tables.original.categories:
+            hint = did_you_mean(asked.unit, tables.original.categories) or "it names the person of a record"
+            yield f'the unit "{asked.unit}" is not in the original {asked.original}', hint
+        if asked.unit not in tables.release.categories and asked.key is None:
+            yield (
+                f'the unit "{asked.unit}" is not in the release {asked.release}, so nobody knows whose its records are',
+                "name a column that both tables have and that tells records apart: --key id",
+            )
     if asked.key is not None:
         for role, name, table in both:
             if asked.key not in table.categories:

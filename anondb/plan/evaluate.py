@@ -18,7 +18,7 @@ from anondb.plan.stages import Encoded, chosen_levels
 from anondb.plan.steps import Steps
 from anondb.plan.tried import tried
 from anondb.plan.verify import Published
-from anondb.sqlgen import encode, linked
+from anondb.sqlgen import audit, encode, linked
 from anondb.sqlgen.shape import Relation, Scratch
 
 MEASURE = "wup"
@@ -35,7 +35,8 @@ _LINKAGE = (
 )
 RISK = """
 select r.name, r.of_column, r.value, r.note
-from anondb.risk($1::text::regclass, $2::name[], roots => $3::text[], counts => $4::name) as r
+from anondb.risk($1::text::regclass, $2::name[], roots => $3::text[], counts => $4::name,
+                 unit => $5::name) as r
 """
 DISCLOSURE = """
 select d.name, d.of_column, d.value, d.note
@@ -203,15 +204,29 @@ def _linkage(run: Evaluating, query: str, ladder: str | None, *, full: bool) -> 
 def _risk(run: Evaluating) -> Iterable[Figure]:
     """Of the release from its own rows, of the originals from the combinations that the run has counted."""
     raw = {q.raw: q.name for q in run.encoded.quasi}
+    after = _risk_after(run)
     if run.leaves_nulls_out:
         run.db.run("nulls among originals", linked.take_nulls_back(run.names))
-    rows = run.db.rows("risk before", RISK, (linked.temporary(run.names.raw), list(raw), None, "n"))
-    release = linked.relation_text(run.fresh)
-    found = [Figure(*row) for row in run.db.rows("risk", RISK, (release, run.quasi, run.roots, None))]
-    after = {figure.key: figure for figure in found}
+    unit = "u" if run.plan.unit is not None else None
+    rows = run.db.rows("risk before", RISK, (linked.temporary(run.names.raw), list(raw), None, "n", unit))
     for name, column, value, _ in rows:
         figure = Figure(name, raw.get(column, column))  # without a value where all records are masked
         yield replace(after.get(figure.key, figure), before=value)
+
+
+def _risk_after(run: Evaluating) -> dict[str, Figure]:
+    """The release does not say who is in it, so persons are found by the classes that they were counted in."""
+    if run.plan.unit is None or isinstance(run.outcome, Classes):
+        table, columns, unit = linked.relation_text(run.fresh), {name: name for name in run.quasi}, None
+    else:
+        chosen = chosen_levels(run.encoded, run.outcome)
+        run.db.run("persons", audit.persons(run.names, chosen))
+        run.db.run("person statistics", encode.analyze(run.names.persons))
+        table, unit = linked.temporary(run.names.persons), "u"
+        columns = {c.label: c.quasi.name for c in chosen}
+    rows = run.db.rows("risk", RISK, (table, list(columns), run.roots, None, unit))
+    found = (Figure(name, columns.get(column, column), value, note) for name, column, value, note in rows)
+    return {figure.key: figure for figure in found}
 
 
 def _disclosure(run: Evaluating, sensitive: str) -> Sequence[Figure]:

@@ -16,6 +16,7 @@ from anondb.plan.evaluation import FAMILIES, LINKED_UTILITY, OF_LINK, Evaluation
 from anondb.plan.figure import Figure
 from anondb.plan.model import Options
 from anondb.plan.tried import tried
+from anondb.sqlgen import linked
 
 MEASURE = "wup"
 
@@ -48,7 +49,8 @@ from anondb.risk_before_after($1::text::regclass, $2::text::regclass, $3::name[]
 """
 _RISK = """
 select r.name, r.of_column, r.value, r.note
-from anondb.risk($1::text::regclass, $2::name[], population => $3::text::regclass, roots => $4::text[]) as r
+from anondb.risk($1::text::regclass, $2::name[], population => $3::text::regclass, roots => $4::text[],
+                 fraction => $5::double precision, unit => $6::name) as r
 """
 _DIVERSITY = "select anondb.l_diversity($1::text::regclass, $2::name[], $3::name, $4::text)"
 _CLOSENESS = "select anondb.t_closeness($1::text::regclass, $2::name[], $3::name, $4::text, $5::text)"
@@ -57,6 +59,7 @@ select d.name, d.of_column, d.value, d.note
 from anondb.attribute_disclosure($1::text::regclass, $2::name[], $3::name, roots => $4::text[]) as d
 """
 
+_PERSONS = "anondb_persons"
 _OF_POPULATION = ("journalist", "marketer", "population_uniques")
 _ORDERED = "ND"  # categories of types whose order means something: numbers and dates
 
@@ -89,6 +92,7 @@ class _Evaluating:
         self.original, self.release = tables.original.text, tables.release.text
         self.tables, self.quasi = tables, list(asked.quasi)
         self.roots = None if asked.roots is None else list(asked.roots)
+        self._named = False  # whether the persons have been put down
         db.stage = "evaluate"
 
     def evaluation(self) -> Evaluation:
@@ -177,6 +181,8 @@ class _Evaluating:
     def _risk(self) -> Iterable[Figure]:
         def risks() -> Iterable[Figure]:
             fraction = self.asked.fraction
+            if self.asked.unit is not None:
+                return self._risk_of_persons(self.asked.unit)
             arguments = (self.original, self.release, self.quasi, fraction, self.roots)
             return [Figure(*row) for row in self.db.rows("risk", _RISKS, arguments)]
 
@@ -184,7 +190,8 @@ class _Evaluating:
         population = self.tables.population
         if population is None:
             return found
-        arguments = (self.release, self.quasi, population.text, self.roots)
+        release = self.release if self.asked.unit is None else self._persons(self.asked.unit)
+        arguments = (release, self.quasi, population.text, self.roots, None, self.asked.unit)
 
         def journalist() -> Iterable[Figure]:
             rows = self.db.rows("risk in the population", _RISK, arguments)
@@ -194,6 +201,30 @@ class _Evaluating:
         # the population is generalized as the release is, so of the original there is nothing to compare with
         others = [figure for figure in found if not figure.name.startswith(_OF_POPULATION)]
         return [*others, *tried(self.db, names, journalist)]
+
+    def _risk_of_persons(self, unit: str) -> Iterable[Figure]:
+        asked = (self.quasi, None), (self.asked.fraction, unit)
+        rows = self.db.rows("risk before", _RISK, (self.original, *asked[0], None, *asked[1]))
+        before = {(name, column): value for name, column, value, _ in rows}
+        rows = self.db.rows("risk", _RISK, (self._persons(unit), *asked[0], self.roots, *asked[1]))
+        for name, column, value, note in rows:
+            yield Figure(name, column, value, note, before.get((name, column)))
+            if name == "prosecutor_max":
+                least = before[name, column]
+                yield Figure(
+                    "persons_min", value=round(1 / value), before=round(1 / least) if least else None
+                )
+
+    def _persons(self, unit: str) -> str:
+        """The release with the persons of its records; where it does not name them itself, by the key."""
+        if unit in self.tables.release.categories:
+            return self.release
+        if not self._named:
+            assert self.asked.key is not None
+            both = self.tables.original.relation, self.tables.release.relation
+            self.db.run("persons", linked.persons(_PERSONS, *both, self.asked.key, unit, self.quasi))
+            self._named = True
+        return linked.temporary(_PERSONS)
 
     def _models(self, column: str) -> Iterable[Figure]:
         """What the tables reach, which a policy could have demanded; masked records are looked at too."""

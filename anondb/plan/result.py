@@ -130,7 +130,9 @@ def told_of(result: Result, kept: tuple[Kept, ...]) -> Result:
         return replace(result, kept=kept)
     note = f"by quasi-identifiers alone: {', '.join(names)} {'tells' if len(names) == 1 else 'tell'} records apart"
     figures = (
-        replace(figure, note=note) if figure.name == "prosecutor_max" and figure.column is None else figure
+        replace(figure, note=f"{figure.note}; {note}" if figure.note else note)
+        if figure.name == "prosecutor_max" and figure.column is None
+        else figure
         for figure in result.figures
     )
     return replace(result, kept=kept, figures=tuple(figures))

@@ -68,9 +68,11 @@ class SetFigures:
 
     def _risk(self) -> Iterator[Figure]:
         """A set that is whole, or is not there, has no columns that could contribute more or less."""
-        rows = self.db.rows("risk", RISK, (self._table, ["r1"], [sets.NOT_RELEASED], "n"))
+        rows = self.db.rows("risk", RISK, (self._table, ["r1"], [sets.NOT_RELEASED], "n", None))
         after = {figure.name: figure for figure in (Figure(*row) for row in rows) if figure.column is None}
-        for name, column, value, _ in self.db.rows("risk before", RISK, (self._table, ["o1"], None, "n")):
+        for name, column, value, _ in self.db.rows(
+            "risk before", RISK, (self._table, ["o1"], None, "n", None)
+        ):
             if column is None:
                 yield replace(after.get(name, Figure(name)), before=value)
 

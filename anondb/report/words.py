@@ -69,10 +69,14 @@ def summary(data: ReportData) -> list[str]:
 
 def _privacy(data: ReportData, run: RunFigures) -> Iterator[str]:
     others = run.k - 1
+    by_person = any(model.variant == "persons" for model in data.models)
+    whom, one, several = (
+        ("other person", "person", "persons") if by_person else ("other", "record", "records")
+    )
     if any(model.kind == "le_diversity" for model in data.models):
         yield "Quasi-identifiers are released exactly as they are, which gives no k: who is in the data can be seen."
     elif others > 0:
-        yield f"Every released record looks like at least {counted(others, 'other')}."
+        yield f"Every released record looks like at least {counted(others, whom)}."
     else:
         yield "Some released records look like no other."
     yield from (one.sentence for one in data.kept)
@@ -86,7 +90,7 @@ def _privacy(data: ReportData, run: RunFigures) -> Iterator[str]:
         yield f"Whoever {knows} picks the right record with a chance of at most {percent(risk.after)}{before}."
     unique = next((m for m in data.measures if m.name == "sample_uniques" and m.column is None), None)
     if unique is not None and unique.before:
-        were = "record was" if unique.before == 1 else "records were"
+        were = f"{one} was" if unique.before == 1 else f"{several} were"
         now = figure(unique.after, "count") if unique.after else "none"
         yield f"{figure(unique.before, 'count')} {were} unique before; now {now} {_is(unique.after)}."
 
@@ -156,9 +160,10 @@ def _compared(data: ReportData) -> Iterator[str]:
 def model_in_words(model: PrivacyModel) -> str:
     """What a release keeps that reached so much of a model; empty for models that are not known here."""
     reached, column = number(model.reached), model.column
+    whom = "other person" if model.variant == "persons" else "other"
     match model.kind:
         case "k_anonymity":
-            return f"Every released record looks like at least {counted(int(model.reached) - 1, 'other')}."
+            return f"Every released record looks like at least {counted(int(model.reached) - 1, whom)}."
         case "l_diversity" if model.variant in (None, "distinct"):
             return f"Every group of such records has at least {reached} different values of {column}."
         case "l_diversity" if model.variant == "recursive":

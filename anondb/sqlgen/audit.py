@@ -81,6 +81,14 @@ def fewest_persons(names: Scratch, chosen: Sequence[Chosen]) -> exp.Select:
     return exp.select(call("coalesce", exp.Min(this=col("p", "c")), number(0))).from_(each.subquery("c"))
 
 
+def persons(names: Scratch, chosen: Sequence[Chosen]) -> exp.Create:
+    """Each person `u` with the labels g1 … of each class that it was released in."""
+    labels = [col(c.label, "k") for c in chosen]
+    return create_scratch(
+        names.persons, classified(exp.select(*labels, col("u", "r")).distinct(), names, chosen)
+    )
+
+
 def other_classes(names: Scratch, release: Relation, chosen: Sequence[Chosen]) -> exp.Select:
     """How many classes of the release are not those, by label and size, that its persons were counted in."""
     released = exp.select(

@@ -22,6 +22,7 @@ from anondb.sqlgen.build import (
     query,
     scratch,
     subquery,
+    table,
 )
 from anondb.sqlgen.equality import as_text
 from anondb.sqlgen.partition import divided, union_all
@@ -132,6 +133,16 @@ def relation_text(relation: Relation) -> str:
 
 def temporary(name: str) -> str:
     return relation_text(Relation("pg_temp", name))
+
+
+def persons(
+    name: str, original: Relation, release: Relation, key: str, unit: str, quasi: Sequence[str]
+) -> exp.Create:
+    """Each row of a release with the person that the original names for it."""
+    columns = [*[col(column, "r") for column in quasi], col(unit, "o")]
+    same = equal(cast(col(key, "o"), "text"), cast(col(key, "r"), "text"))
+    join = exp.Join(this=table(original.name, original.schema, "o"), on=same)
+    return create_scratch(name, query(columns, table(release.name, release.schema, "r"), joins=[join]))
 
 
 def different(names: Scratch, quasi: Sequence[Quasi]) -> exp.Select:

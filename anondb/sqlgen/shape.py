@@ -212,6 +212,11 @@ class Scratch:
         return f"r{self.run}_unit"
 
     @property
+    def persons(self) -> str:
+        """The persons u of the release, with the labels g1 … of their classes."""
+        return f"r{self.run}_person"
+
+    @property
     def costs(self) -> str:
         """What releasing a leaf of a quasi-identifier at a level costs."""
         return f"r{self.run}_cost"

@@ -52,6 +52,58 @@ comment on function anondb.class_profile(regclass, name[], regclass, text[], nam
 'there would be without one of the quasi-identifiers (dropped is its place). Rows at the root labels are no '
 'class. counts names a column that says how many records a row stands for.';
 
+create function anondb.person_profile(
+    release regclass, quasi name[], unit name, population regclass = null, roots text[] = null)
+returns table (dropped int, size bigint, population_size bigint, persons bigint, risks double precision)
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp set datestyle = 'ISO, YMD' set timezone = 'UTC' as $$
+-- Of a person with several rows, the one in the class with the fewest persons tells most. NULLs are one person.
+begin
+    perform anondb.check_columns(release, quasi || unit);
+    if population is not null then
+        perform anondb.check_columns(population, quasi);
+    end if;
+    return query execute (
+        select format(
+            'with member as materialized (
+                 select distinct %1$s, t.%2$I as u from %3$s as t where not (%4$s)
+             ), population as materialized (
+                 %5$s
+             ), person as (
+                 select min(s.n) as n, min(greatest(p.n, s.n)) as of_population
+                 from (select m.u, count(*) over (partition by %6$s) as n, %7$s as key from member as m) as s
+                 left join population as p on p.key = s.key
+                 group by s.u
+             )
+             select null::int, p.n, %8$s, count(*), count(*)::double precision / p.n
+             from person as p group by p.n, 3
+             union all %9$s',
+            string_agg(format('t.%I as q%s', q.name, q.i), ', '), unit, release, anondb.masked_rows(quasi, roots),
+            case when population is null then 'select null::text as key, null::bigint as n where false'
+                 else format('select %s as key, %s as n from %s as t group by 1',
+                             string_agg(format('quote_nullable(t.%I::text)', q.name), ' || '','' || '),
+                             case when exists (select from pg_attribute as a where a.attrelid = population
+                                               and a.attname = unit and not a.attisdropped)
+                                  then format('count(distinct t.%I)', unit) else 'count(*)' end, population) end,
+            string_agg(format('m.q%s', q.i), ', '),
+            case when population is null then 'null::text'
+                 else string_agg(format('quote_nullable(m.q%s::text)', q.i), ' || '','' || ') end,
+            case when population is null then 'null::bigint' else 'p.of_population' end,
+            string_agg(format(
+                'select %1$s, null, null, null, sum(1.0::double precision / p.n)
+                 from (select min(s.n) as n
+                       from (select d.u, count(*) over (%2$s) as n from (select distinct m.u%3$s from member as m) as d) as s
+                       group by s.u) as p', q.i,
+                (select 'partition by ' || string_agg(format('d.q%s', o.i), ', ')
+                 from generate_series(1, cardinality(quasi)) as o (i) where o.i <> q.i),
+                (select string_agg(format(', m.q%s', o.i), '')
+                 from generate_series(1, cardinality(quasi)) as o (i) where o.i <> q.i)), ' union all '))
+        from unnest(quasi) with ordinality as q (name, i));
+end $$;
+comment on function anondb.person_profile(regclass, name[], name, regclass, text[]) is
+'How many persons there are whose smallest class has so many persons, in a table and in its population (dropped is '
+'NULL), with the sum of their risks; and that sum without one of the quasi-identifiers (dropped is its place). unit '
+'names the column that names the person.';
+
 create function anondb.expected_risk(size bigint, fraction double precision) returns double precision
 language sql immutable parallel safe
 -- Benedetti and Franconi 1998: the mean of 1 / F for a class of f records in a sample of this fraction p, where F - f
@@ -70,7 +122,7 @@ comment on function anondb.expected_risk(bigint, double precision) is
 
 create function anondb.risk(
     release regclass, quasi name[], thresholds double precision[] = '{0.05,0.1,0.2}', population regclass = null,
-    fraction double precision = null, roots text[] = null, counts name = null)
+    fraction double precision = null, roots text[] = null, counts name = null, unit name = null)
 returns table (name text, of_column text, value double precision, note text)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
 -- El Emam and Dankar 2008; Dankar and El Emam 2010 (marketer). Prosecutor: who is looked for is known to be in
@@ -93,19 +145,23 @@ begin
     end if;
     return query
         with profile as materialized (
-            select p.dropped, p.size, p.population_size, p.classes
-            from anondb.class_profile(release, quasi, population, roots, counts) as p
+            -- the risks of the records of a class add up to 1
+            select p.dropped, p.size, p.population_size, p.size * p.classes as records, p.classes::double precision as risks
+            from anondb.class_profile(release, quasi, population, roots, counts) as p where unit is null
+            union all
+            select p.dropped, p.size, p.population_size, p.persons, p.risks
+            from anondb.person_profile(release, quasi, unit, population, roots) as p where unit is not null
         ), class as materialized (
-            select p.size, p.classes, p.size * p.classes as records, 1.0::double precision / p.size as prosecutor,
+            select p.size, p.risks, p.records, 1.0::double precision / p.size as prosecutor,
                    coalesce(1.0 / p.population_size, anondb.expected_risk(p.size, fraction)) as journalist,
                    p.population_size
             from profile as p where p.dropped is null
         ), total as materialized (
-            select sum(c.records) as records, sum(c.classes) as classes,
-                   sum(c.classes) filter (where c.size = 1) as uniques,
+            select sum(c.records) as records, sum(c.risks) as risks,
+                   sum(c.records) filter (where c.size = 1) as uniques,
                    -- Zayatz 1991: the sizes of the population's classes are distributed as those of the sample
-                   sum(c.classes) filter (where c.size = 1)
-                   / sum(c.classes * c.size * (1 - fraction) ^ (c.size - 1)) as zayatz
+                   sum(c.records) filter (where c.size = 1)
+                   / sum(c.records * (1 - fraction) ^ (c.size - 1)) as zayatz
             from class as c
         ), figure as (
             select 1 as place, 0::double precision as threshold, null::int as i, 'prosecutor_max' as name,
@@ -135,21 +191,23 @@ begin
             union all
             select 9, 0, null, 'population_uniques',
                    case when population is not null
-                        then coalesce((select sum(c.classes) from class as c where c.population_size = 1), 0)
+                        then coalesce((select sum(c.records) from class as c where c.population_size = 1), 0)
                         when fraction is not null then coalesce(t.uniques * t.zayatz, 0) end, v_how
             from total as t where t.records > 0
             union all
-            select 10, 0, p.dropped, 'risk_contribution', (t.classes - p.classes)::double precision / t.records, null
+            select 10, 0, p.dropped, 'risk_contribution', (t.risks - p.risks) / t.records, null
             from profile as p cross join total as t where p.dropped is not null and t.records > 0
         )
-        select f.name, quasi[f.i]::text, f.value::double precision, f.note
+        select f.name, quasi[f.i]::text, f.value::double precision,
+               coalesce(f.note, case when unit is not null then 'of persons, each by the class that tells most of it' end)
         from figure as f where f.value is not null or f.note is not null order by f.place, f.threshold, f.i;
 end $$;
-comment on function anondb.risk(regclass, name[], double precision[], regclass, double precision, text[], name) is
+comment on function anondb.risk(regclass, name[], double precision[], regclass, double precision, text[], name, name) is
 'Re-identification risk of a table: prosecutor, journalist and marketer, the share of records above each '
 'threshold, uniques in the sample and in the population, and by column how much the mean prosecutor risk would '
 'fall without it (risk_contribution). A population has to be generalized as the table is. Rows at the root '
-'labels are no class. counts names a column that says how many records a row stands for. Raises SA179 for a '
+'labels are no class. counts names a column that says how many records a row stands for; unit one that names the person: '
+'persons are then counted instead of records, each with the risk of the row that tells most. Raises SA179 for a '
 'wrong fraction, SA180 for both a population and a fraction.';
 
 create function anondb.risk_before_after(
