@@ -39,6 +39,8 @@ Cli = Callable[..., subprocess.CompletedProcess[str]]
 # a shell starts what goes on in its background deaf to Ctrl-C; the commands that tests start must hear it
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+os.environ["ANONDB_SUPERUSER"] = "accept"  # most tests run as one
+
 _RUN = pytest.StashKey[Path]()
 
 

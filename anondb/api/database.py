@@ -5,6 +5,8 @@ Methods import what generates SQL themselves: it takes as long to load as many a
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,7 +22,7 @@ from anondb.api.ontologies import Ontologies
 from anondb.api.release import Release
 from anondb.api.synthetic import SyntheticTables
 from anondb.db import catalog, kept_runs, removal, upgrade
-from anondb.db.connection import Connection, Door, find, is_free
+from anondb.db.connection import Connection, Door, find, is_free, is_superuser
 from anondb.db.upgrade import Status
 from anondb.plan.model import Options
 from anondb.policy.load import load
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from anondb.plan.pipeline import Listener
 
 
+log = logging.getLogger("anondb")
+
+
 def connect(dsn: str | None = None, *, owner: str | None = None) -> Database:
     """Opens the database that `--dsn`, ANONDB_DSN or libpq's variables name, else the embedded one.
 
@@ -51,6 +56,7 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
     def __init__(self, door: Door) -> None:
         self.door = door
         self._is_beside_a_run = Lock()
+        self._has_warned = False
         try:
             self.session = door.open()
             if door.is_embedded:
@@ -74,6 +80,7 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
         from anondb.plan import run as running
 
         policy, options = _policy(policy), options or Options()
+        self._warn_superuser()
         if report is not None:
             from anondb import release_report
 
@@ -218,6 +225,17 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables):
     def connection(self) -> Connection:
         """A connection for your own statements, with your own search path; ours are sent on another."""
         return self.door.lend()
+
+    def _warn_superuser(self) -> None:
+        """Once; the embedded server has no other role."""
+        if self._has_warned or self.door.is_embedded or os.environ.get("ANONDB_SUPERUSER") == "accept":
+            return
+        self._has_warned = True
+        if is_superuser(self.session):
+            log.warning(
+                "warning: this run is made by a superuser, with whose rights the functions in its source run, whoever "
+                "wrote them\n  hint: run as a role with the grants of the README; ANONDB_SUPERUSER=accept is silent"
+            )
 
     @contextmanager
     def _beside(self) -> Iterator[Connection]:

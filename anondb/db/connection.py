@@ -24,6 +24,7 @@ _LIBPQ = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE")
 _PASSWORDS = ("password", "sslpassword")
 
 MINIMUM_VERSION = 140000
+_IS_SUPERUSER = "select r.rolsuper from pg_catalog.pg_roles as r where r.rolname = current_user"
 APPLICATION = "anondb"  # as which sessions of ours are known to the server
 
 
@@ -82,6 +83,13 @@ def is_free(connection: Connection) -> bool:
     except psycopg.Error:
         return False
     return True
+
+
+def is_superuser(connection: Connection) -> bool:
+    """Whether nothing is forbidden to the current role."""
+    with translated("looking up the role"):
+        [(is_super,)] = connection.execute(_IS_SUPERUSER).fetchall()
+    return bool(is_super)
 
 
 @contextmanager
