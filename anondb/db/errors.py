@@ -54,6 +54,21 @@ _HINTS = {
     "57P01": "the server is going down, or an administrator ended the session; the old release is untouched",
     "57P03": "the server is starting or stopping; try again in a moment",
 }
+# What a value can be that nothing is computed of; the server's own words may quote it.
+_VALUES = {
+    "22003": (
+        "a number is out of the range of its type",
+        "numbers at the ends of their type: make them NULL in a view",
+    ),
+    "22008": (
+        "a date or time is out of the range of a timestamp, in which dates are computed",
+        "make days after the year 294276 NULL in a view of the source",
+    ),
+    "22023": (
+        "a setting or an argument is out of its range",
+        "look for numbers that are far too large, as in --work-mem",
+    ),
+}
 _OTHERWISE = "nothing was changed; the server's log may say more"
 
 
@@ -67,6 +82,10 @@ def translate(error: psycopg.Error, doing: str = "") -> AnondbError:
                 f"the connection to the database failed{where}: {_first_line(error)}",
                 hint="is the server running, and are --dsn, ANONDB_DSN or PGHOST right?",
             )
+        if isinstance(error, psycopg.DataError):  # psycopg refuses to send a NUL
+            return UsageError(
+                f"a text has a NUL character{where}", hint="no text in PostgreSQL has one: take it out"
+            )
         return DatabaseError(
             f"the database driver failed{where}: {type(error).__name__}", hint="please report this"
         )
@@ -79,6 +98,9 @@ def translate(error: psycopg.Error, doing: str = "") -> AnondbError:
             f"row-level security hides rows from this role{where}: {message}",
             hint="k would be counted wrongly; run as a role with BYPASSRLS, or as one that no policy filters",
         )
+    if state in _VALUES:
+        message, hint = _VALUES[state]
+        return UsageError(f"{message}{where}", hint=hint)
     if state[:2] not in _SPEAKS_OF_OBJECTS:
         return DatabaseError(
             f"the database reported {type(error).__name__} (SQLSTATE {state}){where}",

@@ -18,6 +18,7 @@ def read(path: Path, *, progress: Progress | None = None) -> Ontology:
     import fastobo
 
     ontology = Ontology("obo", None, root_depth=0, place=path.name)
+    _refuse_nul(path)
     names: list[tuple[int, str, str]] = []
     try:
         with path.open("rb") as file:
@@ -47,6 +48,19 @@ def read(path: Path, *, progress: Progress | None = None) -> Ontology:
     kinds = {_NAME: "lemma", _EXACT: "synonym", _OTHER: "synonym"}
     ontology.lexemes = number_senses((name, key, kinds[rank]) for rank, name, key in names)
     return ontology
+
+
+def _refuse_nul(path: Path) -> None:
+    """No text in PostgreSQL has one; a file in UTF-16 is full of them."""
+    try:
+        with path.open("rb") as file:
+            has_nul = any(b"\0" in block for block in iter(lambda: file.read(2**20), b""))
+    except OSError as error:
+        raise UsageError(
+            f"{path}: cannot be read: {error.strerror}", hint="is it an OBO file in UTF-8?"
+        ) from None
+    if has_nul:
+        raise UsageError(f"{path.name}: has a NUL character", hint="save it as plain text in UTF-8")
 
 
 def _read_term(frame: Any, ontology: Ontology) -> Iterator[tuple[int, str, str]]:

@@ -154,6 +154,10 @@ def _day(node: exp.Expr) -> str | None:
 
 def _literal(node: exp.Literal) -> Tree:
     if node.is_string:
+        if "\0" in node.name:
+            raise UsageError(
+                "a text of the expression has a NUL character", hint="no text in PostgreSQL has one"
+            )
         return {"text": node.name}
     if not node.name.replace(".", "", 1).isdecimal() or node.name.startswith(".") or node.name.endswith("."):
         raise UsageError("a number of the expression is not a plain one", hint="write 1250 or 0.75")
