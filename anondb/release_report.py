@@ -94,6 +94,8 @@ def _figures(run: KeptRun) -> RunFigures:
         target=run.target,
         seconds={stage: seconds[stage] for stage in STAGES if stage in seconds},
         finished="" if finished is None else f"{finished.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        partitions=result.get("partitions"),
+        bounds=result.get("bounds"),
         fused=_fused(result),
         **{name: result.get(name, 0) for name in ("records", "released", "suppressed", "classes", "k")},
     )

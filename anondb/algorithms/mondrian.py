@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
+BOUNDS = ("rounded", "exact")
+"""Of released ranges: rounded outward; or the least and the greatest value of the class, as published."""
+
 
 @dataclass(frozen=True)
 class Widths:

@@ -18,4 +18,7 @@ class Classes:
     suppressed: int = 0
     tuples: int | None = None  # different combinations by meaning, where records are fused
     rare: int | None = None  # those of them that had fewer than k records
+    partitions: int | None = (
+        None  # that are left, where records are cut; those of the same labels are one class
+    )
     changed: int | None = None  # records that take the values of another combination

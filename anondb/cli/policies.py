@@ -17,7 +17,7 @@ from anondb.plan.model import Options
 from anondb.plan.result import Result
 from anondb.policy.load import load
 from anondb.report.exposure import exposure
-from anondb.report.words import counted
+from anondb.report.words import EXACT_BOUNDS, counted
 
 
 class Evaluate(StrEnum):
@@ -181,7 +181,11 @@ def _way(result: Result) -> str:
         reached = [value for name, value in result.metrics.items() if name.startswith("le_diversity:")]
         return f"run {result.run}: {result.algorithm} reached l = {reached[0]:.4g}"
     if result.iterations is not None:
-        return f"run {result.run}: {result.algorithm} looked at {result.iterations:,} partitions"
+        return (
+            f"run {result.run}: {result.algorithm} looked at {result.iterations:,} partitions; "
+            f"{result.partitions:,} are left, and make {result.classes:,} classes by their labels"
+            + ("\n" + EXACT_BOUNDS if result.bounds == "exact" else "")
+        )
     if result.concepts is not None:
         return (
             f"run {result.run}: {result.algorithm} grouped sets of {result.concepts:,} different concepts; "

@@ -185,6 +185,7 @@ def _method(said: Method, setting: Setting, algorithm: Algorithm) -> Method:
         measure=said.measure if algorithm.meanings else None,
         seed=said.seed if algorithm.draws else 0,
         distance=said.distance if algorithm.sets else None,
+        bounds=said.bounds,
         strict=said.strict or algorithm.fuses or not algorithm.partitions,
     )
 

@@ -88,7 +88,16 @@ class Generalization:
             k=published.smallest if published.persons is None else published.persons,
             seconds=seconds,
             **self.found.facts,
-            metrics={**published.class_sizes(), **published.reached(plan.policy.privacy)},
+            metrics={
+                **published.class_sizes(),
+                **published.reached(plan.policy.privacy),
+                **self._partitions(),
+            },
             figures=self.figures,
             report=self.report,
         )
+
+    def _partitions(self) -> dict[str, float]:
+        """Where records are cut: of the same labels, several of them are one class."""
+        made = self.found.facts.get("partitions")
+        return {} if made is None else {"partitions": float(made)}

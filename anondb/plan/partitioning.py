@@ -25,9 +25,9 @@ def of(plan: Plan, names: Scratch, judged: Models, null_code: Callable[[Sensitiv
     demanded: list[Diversity | Closeness] = [*judged.diversity, *judged.closeness]
     conditions = [Condition(m.sensitive.code, partial(models.holds, names, m)) for m in demanded]
     looked_at = [(s, null_code(s)) for s in judged.counted.sensitive]
-    return Partitioning(
-        names, judged.counted.quasi, judged.k, plan.policy.method.strict, conditions, looked_at
-    )
+    method = plan.policy.method
+    exact = method.bounds == "exact"
+    return Partitioning(names, judged.counted.quasi, judged.k, method.strict, conditions, looked_at, exact)
 
 
 def search(db: Steps, p: Partitioning) -> Classes:
@@ -46,7 +46,8 @@ def search(db: Steps, p: Partitioning) -> Classes:
                 hint="lower the demands on the sensitive columns",
             )
     made = mondrian.search(_Open(db, p))
-    return Classes(p.names.partitioned, made.iterations, tuple(sorted(made.columns)))
+    columns = tuple(sorted(made.columns))
+    return Classes(p.names.partitioned, made.iterations, columns, partitions=made.number + 1)
 
 
 def write(

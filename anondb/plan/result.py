@@ -35,7 +35,9 @@ class Result:
     objective: str | None = None  # of algorithms that have one
     score: float | None = None  # what the objective makes of the chosen node
     iterations: int | None = None  # partitions that were looked at, where records are partitioned
+    partitions: int | None = None  # those that were left; of the same labels, several are one class
     partitioned: tuple[str, ...] = ()  # the columns that were cut
+    bounds: str | None = None  # of the ranges that partitions are released as
     tuples: int | None = None  # different combinations of values by meaning, where records are fused
     rare: int | None = None  # those of them that had fewer than k records
     fusions: int | None = None  # those of them that took the values of another
@@ -111,7 +113,8 @@ class Result:
         if self.tables:
             return {"tables": list(self.tables)}
         if self.iterations is not None:
-            return {"iterations": self.iterations, "partitioned": list(self.partitioned)}
+            told = {"iterations": self.iterations, "partitions": self.partitions}
+            return told | {"partitioned": list(self.partitioned), "bounds": self.bounds}
         if self.concepts is not None:
             return {"concepts": self.concepts, "unmapped": self.unmapped}
         if self.fusions is not None:

@@ -66,7 +66,8 @@ def search(db: Steps, plan: Plan, names: Scratch, encoded: Encoded, options: Opt
     _reference(db, names, encoded, judged)
     outcome = partitioning.search(db, partitioning.of(plan, names, judged, encoded.null_code))
     cut = tuple(q.name for q in encoded.quasi if q.number in outcome.columns)
-    return Found(outcome, judged, {"iterations": outcome.iterations, "partitioned": cut})
+    counts = {"iterations": outcome.iterations, "partitions": outcome.partitions}
+    return Found(outcome, judged, {**counts, "partitioned": cut, "bounds": plan.policy.method.bounds})
 
 
 def _levelled(plan: Plan, encoded: Encoded, search: Search, options: Options) -> Found:

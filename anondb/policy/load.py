@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from anondb.algorithms.mondrian import BOUNDS
 from anondb.algorithms.registry import ALGORITHMS, Algorithm
 from anondb.errors import PolicyError, Problem, UsageError
 from anondb.policy.check import (
@@ -120,8 +121,9 @@ def _read_method(spot: Spot, value: object) -> Table:
     if algorithm:
         check_method(spot, said, algorithm)
         check_set_method(spot, said, algorithm)
-    if algorithm and "strict" in said and not algorithm.cuts:
-        spot.at("strict").report(f"{algorithm.name} does not partition the records", "leave the key out")
+    if algorithm and not algorithm.cuts:
+        for key in said.keys() & {"strict", "bounds"}:
+            spot.at(key).report(f"{algorithm.name} does not partition the records", "leave the key out")
     return said
 
 
@@ -208,6 +210,7 @@ METHOD: Mapping[str, Key] = {
     "objective": Key(read_text),
     "weights": Key(_read_weights),
     "strict": Key(read_flag),
+    "bounds": Key(choice(BOUNDS)),
     "variant": Key(read_text),
     "measure": Key(choice(MEASURES)),
     "seed": Key(read_seed),

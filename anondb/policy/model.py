@@ -118,6 +118,7 @@ class Method:
     measure: str | None = None  # of the similarity of concepts
     seed: int = 0  # of what is drawn at random
     distance: str | None = None  # of two sets
+    bounds: str = "rounded"  # mondrian: of ranges; or exact
     strict: bool = True  # mondrian: records of one value are never parted
 
     def weight(self, column: str) -> float:

@@ -202,6 +202,9 @@ DEFINITIONS = {
     "rare": Definition("Rare combinations", "", "", "count", "Those that fewer than k records had."),
     "fusions": Definition("Fusions", "", "lower", "count", "Combinations that took the values of another."),
     "changed": Definition("Changed records", "", "lower", "count", "Those that took the values of another."),
+    "partitions": Definition(
+        "Partitions", "", "higher", "count", "Groups that no cut divides; those of the same labels are one class."
+    ),
     "partitioned": Definition("Columns cut", "", "", "count", "Quasi-identifiers by which records were split."),
 }  # fmt: skip
 

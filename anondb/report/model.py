@@ -39,6 +39,8 @@ class RunFigures:
     k: int  # reached: the records of the smallest class
     seconds: Mapping[str, float] = field(default_factory=dict)  # per stage
     finished: str = ""  # when, as people write it
+    partitions: int | None = None  # where records are cut; those of the same labels are one class
+    bounds: str | None = None  # of the ranges of such: rounded, or exact
     fused: FusedFigures | None = None  # where rare records took the values of others
 
 

@@ -24,6 +24,12 @@ def figure(value: float | None, unit: str = "number") -> str:
     return number(value)
 
 
+EXACT_BOUNDS = (
+    "Ranges end exactly at the least and the greatest value of their class, and so publish extremes of single "
+    "persons; rounded bounds would not."
+)
+
+
 def percent(share: float) -> str:
     """Few digits, but never 0% of what is there, nor 100% of what is not all."""
     if 0 < share < 0.0001:
@@ -112,9 +118,19 @@ def _price(data: ReportData, run: RunFigures) -> Iterator[str]:
         worst = max(by_column, key=lambda m: m.after or 0.0, default=None)
         most = f", most of it in {worst.column}" if worst is not None and worst.after else ""
         yield f"{percent(loss.after)} of the detail in the quasi-identifiers was given up for that{most}."
+    if run.partitions is not None:
+        yield from _partitioned(run, run.partitions)
     if run.fused is not None:
         yield from _fused(data, run, run.fused)
     yield from _synthetic(data)
+
+
+def _partitioned(run: RunFigures, partitions: int) -> Iterator[str]:
+    cut = f"The records were cut into {counted(partitions, 'partition')}"
+    same = ", as some have the same labels" if run.classes < partitions else ""
+    yield f"{cut}, which are {counted(run.classes, 'class', 'classes')} of the release{same}."
+    if run.bounds == "exact":
+        yield EXACT_BOUNDS
 
 
 def _fused(data: ReportData, run: RunFigures, fused: FusedFigures) -> Iterator[str]:

@@ -23,11 +23,11 @@ from anondb.sqlgen.build import (
     scratch,
     string,
 )
-from anondb.sqlgen.encode import with_dictionaries
+from anondb.sqlgen.encode import measured, with_dictionaries
 from anondb.sqlgen.keyed import Key, keyed, keyed_rank, with_keys
 from anondb.sqlgen.partition import Partitioning, union_all
 from anondb.sqlgen.publish import Chosen, insert_ordered, ordered
-from anondb.sqlgen.shape import Quasi, Relation, SourceColumn
+from anondb.sqlgen.shape import NUMERIC_TYPES, WHOLE_TYPES, Quasi, Relation, SourceColumn
 
 
 def classes(p: Partitioning) -> exp.Create:
@@ -107,7 +107,8 @@ def _bounds(p: Partitioning) -> exp.Select:
 
 def _range_labels(p: Partitioning, quasi: Quasi) -> exp.Select:
     lo, hi = (col(f"{end}{quasi.number}", "b") for end in ("lo", "hi"))
-    closed = concat([string("["), col("raw", "lo"), string(", "), col("raw", "hi"), string("]")])
+    ends = col("raw", "lo"), col("raw", "hi")
+    closed = _exact_range(*ends) if p.exact else _rounded_range(quasi, *ends)
     label = (
         exp.Case()
         .when(exp.EQ(this=lo, expression=hi), col("raw", "hi"))
@@ -120,6 +121,18 @@ def _range_labels(p: Partitioning, quasi: Quasi) -> exp.Select:
         same = exp.EQ(this=col("leaf", end), expression=code.copy())
         query = query.join(scratch(p.names.dictionary(quasi), end), on=same)
     return query
+
+
+def _exact_range(low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    """As published: the least and the greatest value of the class, each of which a single record may have."""
+    return concat([string("["), low, string(", "), high, string("]")])
+
+
+def _rounded_range(quasi: Quasi, low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    ends, base = (measured(quasi, low), measured(quasi, high)), quasi.column.base
+    if base in NUMERIC_TYPES:
+        return call("anondb.rounded_range", *ends, exp.Boolean(this=base in WHOLE_TYPES))
+    return call("anondb.rounded_span", *ends, string(base))
 
 
 def _category_labels(p: Partitioning, quasi: Quasi) -> exp.Select:

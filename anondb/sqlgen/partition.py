@@ -48,6 +48,7 @@ class Partitioning:
     strict: bool = True
     conditions: Sequence[Condition] = ()
     judged: Sequence[tuple[Sensitive, int]] = ()  # the columns of the conditions, each with its code for NULL
+    exact: bool = False  # ranges end at values of the data, and not at rounded ones
     turn: int = 0  # which of two tables has the open partitions
 
     @property

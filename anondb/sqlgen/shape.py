@@ -17,7 +17,8 @@ _TEXT_TYPES = frozenset("text varchar bpchar".split())
 _EQUAL_ONCE_GROUPED = _EQUAL_AS_TEXT | frozenset("numeric inet float4 float8".split())
 # Of a value of these types that is released as it is, another one that equals it is an exact copy.
 _COPIES = _EQUAL_AS_TEXT - {"bpchar"}
-NUMERIC_TYPES = frozenset("int2 int4 int8 numeric float4 float8".split())
+WHOLE_TYPES = frozenset("int2 int4 int8".split())
+NUMERIC_TYPES = WHOLE_TYPES | frozenset("numeric float4 float8".split())
 DATE_TYPES = frozenset("date timestamp timestamptz".split())
 TIMESTAMP_TYPES = DATE_TYPES - {"date"}
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.once  # another server version would say the same
 
 
 def partitioned(quasi: dict[str, str], k: int) -> str:
-    return policy(quasi, k).replace('"datafly"', '"mondrian"')
+    return policy(quasi, k).replace('"datafly"', '"mondrian"\nbounds = "exact"')
 
 
 @pytest.mark.parametrize("quasi", [1, 2, 3])

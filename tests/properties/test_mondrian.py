@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -34,9 +36,12 @@ class Partitioned:
     example: Example
     bare: tuple[bool, ...]  # which columns have no hierarchy in the policy
     strict: bool
+    exact: bool = False
 
     def policy(self, folder: Path) -> str:
-        written = self.example.policy(folder).replace('"datafly"', f'"mondrian"\nstrict = {self.flag}')
+        written = self.example.policy(folder).replace(
+            '"datafly"', f'"mondrian"\nstrict = {self.flag}\nbounds = "{self.bounds}"'
+        )
         lines = written.splitlines()
         for column, bare in zip(self.example.columns, self.bare, strict=True):
             start = f'{json.dumps(column.name)} = {{ role = "quasi"'
@@ -46,6 +51,10 @@ class Partitioned:
     @property
     def flag(self) -> str:
         return "true" if self.strict else "false"
+
+    @property
+    def bounds(self) -> str:
+        return "exact" if self.exact else "rounded"
 
     @property
     def rows(self) -> list[tuple[Value, ...]]:
@@ -96,8 +105,11 @@ class Partitioned:
             if None in values:
                 return "*"
             present = [text(value) for value in self.order(column) if text(value) in known]
-            if self.ordered(column):
+            if self.ordered(column) and self.exact:
                 return f"[{present[0]}, {present[-1]}]"
+            if self.ordered(column):
+                ends = [value for value in self.order(column) if text(value) in (present[0], present[-1])]
+                return rounded(ends[0], ends[-1], self.example.columns[column].type)
             return "{" + ", ".join(present) + "}"
         levels = (
             {label_of(value, hierarchy, level) for value in values} for level in range(hierarchy.height + 1)
@@ -115,11 +127,89 @@ def measure(value: Value) -> Fraction:
     return Fraction(text(value))
 
 
+def measured(end: str, like: Value) -> Fraction:
+    """What the end of a range measures."""
+    if isinstance(like, datetime):
+        return measure(datetime.fromisoformat(end))
+    return measure(date.fromisoformat(end)) if isinstance(like, date) else Fraction(end)
+
+
+def years(at: datetime, many: int) -> tuple[datetime, datetime]:
+    first = at.year // many * many
+    return datetime(first, 1, 1), datetime(first + many, 1, 1)
+
+
+def months(at: datetime, many: int) -> tuple[datetime, datetime]:
+    first = at.year * 12 + (at.month - 1) // many * many
+    return datetime(first // 12, first % 12 + 1, 1), datetime(
+        (first + many) // 12, (first + many) % 12 + 1, 1
+    )
+
+
+def days_of(at: datetime, many: int) -> tuple[datetime, datetime]:
+    first = datetime(at.year, at.month, at.day)
+    return first, first + timedelta(many)
+
+
+def part_of_day(at: datetime, seconds: Fraction) -> tuple[datetime, datetime]:
+    micros = int(seconds * 10**6)
+    midnight = datetime(at.year, at.month, at.day)
+    first = midnight + (at - midnight) // timedelta(microseconds=micros) * timedelta(microseconds=micros)
+    return first, first + timedelta(microseconds=micros)
+
+
+UNITS: list[tuple[Fraction, Callable[[datetime], tuple[datetime, datetime]]]] = [
+    (Fraction(86400 * days), unit)
+    for days, unit in [
+        (3653, lambda at: years(at, 10)),
+        (366, lambda at: years(at, 1)),
+        (92, lambda at: months(at, 3)),
+        (31, lambda at: months(at, 1)),
+        (7, lambda at: days_of(at - timedelta(at.weekday()), 7)),
+        (1, lambda at: days_of(at, 1)),
+    ]
+] + [
+    (Fraction(seconds), partial(part_of_day, seconds=Fraction(seconds)))
+    for seconds in ("3600", "60", "1", "1/1000", "1/1000000")
+]
+"""Seconds of a calendar unit, and the unit that a moment lies in."""
+
+
+def rounded(low: Value, high: Value, type_: str) -> str:
+    """A range with both ends moved outward, by the largest step that is not above a tenth of it."""
+    width = measure(high) - measure(low)
+    if isinstance(low, date) and isinstance(high, date):
+        return rounded_days(low, high, width)
+    steps = (factor * Fraction(10) ** power for power in range(20, -20, -1) for factor in (5, 2, 1))
+    step = next(step for step in steps if step * 10 <= width)
+    if type_.startswith(("int", "bigint")):
+        step = max(step, Fraction(1))
+    return f"[{number(measure(low) // step * step)}, {number(-(-measure(high) // step) * step)}]"
+
+
+def rounded_days(low: date, high: date, width: Fraction) -> str:
+    if isinstance(low, datetime) and isinstance(high, datetime):
+        unit = next(unit for seconds, unit in UNITS if seconds * 10 <= width)
+        last = high if unit(high)[0] == high else unit(high)[1]
+        return f"[{text(unit(low)[0])}, {text(last)}]"
+    days = UNITS[:6]
+    unit = next((unit for seconds, unit in days if seconds * 10 <= width), days[-1][1])
+    first, end = (unit(datetime(at.year, at.month, at.day)) for at in (low, high))
+    return f"[{first[0].date()}, {end[1].date() - timedelta(1)}]"
+
+
+def number(value: Fraction) -> str:
+    """As a decimal without zeros at its end."""
+    written = f"{Decimal(value.numerator) / Decimal(value.denominator):f}"
+    return written.rstrip("0").rstrip(".") if "." in written else written
+
+
 @st.composite
 def partitioned(draw: st.DrawFn, strict: bool | None = None) -> Partitioned:
     example = draw(tables(suppress=["remove"], suppression=["0"]))
     bare = tuple(draw(st.booleans()) for _ in example.columns)
-    return Partitioned(example, bare, draw(st.booleans()) if strict is None else strict)
+    strict = draw(st.booleans()) if strict is None else strict
+    return Partitioned(example, bare, strict, exact=draw(st.booleans()))
 
 
 def publish(db: Database, case: Partitioned, folder: Path) -> Release:
@@ -195,9 +285,8 @@ def says(case: Partitioned, column: int, label: Label, value: Value) -> bool:
     if label in ("*", text(value)):
         return True
     if case.ordered(column):
-        order = [text(one) for one in case.order(column)]
-        lower, upper = label[1:-1].split(", ")
-        return order.index(lower) <= order.index(text(value)) <= order.index(upper)
+        low, high = (measured(end, value) for end in label[1:-1].split(", "))
+        return low <= measure(value) <= high
     if case.bare[column]:
         return text(value) in label and label[0] + label[-1] == "{}"
     return hierarchy.covers(label, value)
