@@ -20,6 +20,7 @@ from anondb.api.building import Building
 from anondb.api.hierarchies import Hierarchies
 from anondb.api.ontologies import Ontologies
 from anondb.api.release import Release
+from anondb.api.secrets import Secrets
 from anondb.api.synthetic import SyntheticTables
 from anondb.db import catalog, kept_runs, removal, upgrade
 from anondb.db.connection import Connection, Door, find, is_free, is_superuser
@@ -50,7 +51,7 @@ def connect(dsn: str | None = None, *, owner: str | None = None) -> Database:
     return Database(find(dsn, owner))
 
 
-class Database(Hierarchies, Building, Ontologies, SyntheticTables):
+class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
     """A PostgreSQL database with anondb in it."""
 
     def __init__(self, door: Door) -> None:

@@ -23,6 +23,7 @@ from anondb.cli import (
     ontology,
     policies,
     report,
+    secret,
     vgh,
 )
 from anondb.cli.output import LogFormat, report_error, report_usage, set_up_logging
@@ -64,6 +65,7 @@ app.add_typer(database.app, name="db")
 app.add_typer(ontology.app, name="ontology")
 app.add_typer(vgh.app, name="vgh")
 app.add_typer(experiment.app, name="experiment")
+app.add_typer(secret.app, name="secret")
 
 
 def _version(wanted: bool) -> None:

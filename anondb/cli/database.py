@@ -48,6 +48,7 @@ def status(dsn: Dsn = None, as_json: Json = False) -> None:
         "changed": "changed since it was installed\n  hint: run: anondb db upgrade",
         "newer": "newer than this package\n  hint: pip install --upgrade anondb",
     }
+    out.print(f"secret    {'there is one' if found.has_secret else 'none yet'}")
     out.print(f"state     {advice[found.state]}")
 
 

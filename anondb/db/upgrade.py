@@ -42,6 +42,11 @@ State = Literal["missing", "current", "outdated", "newer", "changed"]
 # an installation of an earlier revision lacks some of the columns
 _INSTALLED = "select pg_catalog.to_jsonb(i) from anondb.install as i"
 
+_HAS_SECRET = """
+select from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+where n.nspname = 'anondb' and c.relname = 'secret'
+"""
+
 _RECORD = """
 insert into anondb.install as i (
     package, revision, functions_sha256, catalogue_sha256, server_major, objects, tables)
@@ -100,6 +105,7 @@ class Status:
     installed_sha256: str | None
     state: State
     server_major: int | None = None  # the version of PostgreSQL that it was installed on
+    has_secret: bool = False  # never what it is
 
 
 @dataclass(frozen=True)
@@ -221,7 +227,8 @@ def _compare(connection: Connection, code: Code, places: Sequence[Place]) -> Sta
     elif _release(package) > _release(ours):
         # The tables are the same, the functions are later ones: an older client must not turn them back.
         state = "newer"
-    return Status(ours, code.revision, code.sha256, package, revision, sha256, state, major)
+    secret = package is not None and connection.execute(_HAS_SECRET).fetchone() is not None
+    return Status(ours, code.revision, code.sha256, package, revision, sha256, state, major, secret)
 
 
 def _release(package: str) -> tuple[int, ...]:

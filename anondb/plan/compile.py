@@ -30,6 +30,7 @@ from anondb.plan.set_columns import coded_set, item_rows, with_item_columns
 from anondb.policy.check import written
 from anondb.policy.model import Column, Name, Policy, Role
 from anondb.policy.names import quoted
+from anondb.sqlgen.frequency import MOST_COLUMNS
 from anondb.sqlgen.shape import TIMESTAMP_TYPES, Quasi, Sensitive, SourceColumn
 
 Table = dict[str, Any]
@@ -152,8 +153,8 @@ def rows_repeat(kept: Sequence[SourceColumn], rows: float) -> bool:
     Counted as a whole, such rows are far fewer, and reading, sorting and writing them is far faster.
     With more than a tenth as many combinations of kept values as there are rows, most may be single.
     """
-    if not all(column.equals_are_copies for column in kept):
-        return False
+    if len(kept) > MOST_COLUMNS or not all(column.equals_are_copies for column in kept):
+        return False  # with their counts, they would be more columns than a table can have
     return not kept or prod(inf if c.distinct is None else c.distinct for c in kept) <= rows / 10
 
 

@@ -110,6 +110,9 @@ COMMANDS = """
     db upgrade
     db status
     db upgrade
+    secret renew --yes
+    secret export key
+    secret import key --yes
     demo --dsn DSN
     ontology load kinds.csv
     ontology list

@@ -1,0 +1,67 @@
+"""The secret of an installation, from which class ids, orders of rows and draws come."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from anondb.db import secret
+from anondb.db.session import Session
+from anondb.errors import UsageError
+
+_LONGEST = 1000  # bytes of a file that may be one of ours
+
+
+class Secrets:
+    """What the owner of anondb does with its secret. From the next run on, another one gives other releases."""
+
+    session: Session
+
+    def renew_secret(self) -> None:
+        """Makes a new secret: after the database was cloned, or the secret became known."""
+        secret.renew(self.session)
+
+    def export_secret(self, file: Path | str, *, force: bool = False) -> Path:
+        """Writes the secret into a file that only the user can read; returns where it is."""
+        path = Path(file)
+        if path.exists() and not force:
+            raise UsageError(f"{path} exists", hint="choose another name, or write over it with --force")
+        text = secret.read(self.session) + "\n"
+        try:
+            _write(path, text, force=force)
+        except FileExistsError:
+            raise UsageError(f"{path} exists", hint="choose another name, or use --force") from None
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}", hint="check the path") from None
+        return path
+
+    def import_secret(self, file: Path | str) -> None:
+        """Takes over the secret that another installation has exported."""
+        try:
+            with Path(file).open("rb") as opened:
+                text = opened.read(_LONGEST).decode("ascii", errors="replace").strip()
+        except OSError as error:
+            raise UsageError(f"cannot read {file}: {error.strerror}", hint="check the path") from None
+        if not secret.is_secret(text):
+            raise UsageError(
+                f"{file} has no secret of anondb in it",
+                hint="give a file that anondb secret export has written",
+            )
+        secret.replace(self.session, text)
+
+
+def _write(path: Path, text: str, *, force: bool) -> None:
+    """A new file with mode 0600: what was at its name before is not written into, nor whatever it links to."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="ascii") as opened:
+            opened.write(text)
+        if force:
+            Path(name).replace(path)
+        else:
+            os.link(name, path)  # fails where something has come to be meanwhile
+    finally:
+        with suppress(FileNotFoundError):
+            Path(name).unlink()
