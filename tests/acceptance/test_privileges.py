@@ -185,15 +185,24 @@ def test_a_read_only_session_is_refused(clinic: Clinic) -> None:
 def test_a_superuser_is_warned_and_a_role_with_few_rights_is_not(runner: Runner) -> None:
     clinic = runner.clinic
     runner.allow(*RIGHTS)
-    warned = clinic.cli("run", clinic.policy(target="share.by_superuser"), ANONDB_SUPERUSER="")
+    warned = clinic.cli(
+        "run", clinic.policy(target="share.by_superuser"), ANONDB_SUPERUSER="", ANONDB_OWNER=runner.role
+    )
     assert warned.returncode == 0
     assert warned.stderr.startswith("warning: this run is made by a superuser")
     assert warned.stderr.count("warning") == 1
     logged = clinic.cli(
-        "--log-format", "json", "run", clinic.policy(target="share.by_superuser"), ANONDB_SUPERUSER=""
+        "--log-format",
+        "json",
+        "run",
+        clinic.policy(target="share.by_superuser"),
+        ANONDB_SUPERUSER="",
+        ANONDB_OWNER=runner.role,
     )
     assert json.loads(logged.stderr)["level"] == "warning"
-    accepted = clinic.cli("run", clinic.policy(target="share.by_superuser"), ANONDB_SUPERUSER="accept")
+    accepted = clinic.cli(
+        "run", clinic.policy(target="share.by_superuser"), ANONDB_SUPERUSER="accept", ANONDB_OWNER=runner.role
+    )
     assert (accepted.returncode, accepted.stderr) == (0, "")
     done = clinic.cli("run", clinic.policy(), ANONDB_DSN=runner.dsn, ANONDB_SUPERUSER="")
     assert (done.returncode, done.stderr) == (0, "")
