@@ -22,7 +22,7 @@ from anondb.api.ontologies import Ontologies
 from anondb.api.release import Release
 from anondb.api.secrets import Secrets
 from anondb.api.synthetic import SyntheticTables
-from anondb.db import catalog, kept_runs, removal, upgrade
+from anondb.db import catalog, kept_runs, older_policies, removal, upgrade
 from anondb.db.connection import Connection, Door, find, is_free, is_superuser
 from anondb.db.upgrade import Status
 from anondb.plan.model import Options
@@ -213,6 +213,10 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
     def upgrade(self) -> Status:
         """Installs anondb in the database, or brings it to this package's version."""
         return upgrade.upgrade(self.session)
+
+    def refused_now(self) -> list[str]:
+        """The last releases whose policies a run would refuse now, because a kept column tells persons apart."""
+        return older_policies.refused_now(self.session)
 
     def status(self) -> Status:
         """What is installed, against what this package carries."""

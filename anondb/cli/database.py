@@ -26,7 +26,17 @@ def upgrade(dsn: Dsn = None) -> None:
     """
     with connect(dsn) as db:
         status = db.upgrade()
+        refused = db.refused_now()
     out.print(f"anondb {status.package} is installed (revision {status.installed_revision})")
+    if refused:
+        out.print(
+            "\nPolicies that a run refuses now, with the columns that tell persons apart:", soft_wrap=True
+        )
+        for line in refused:
+            out.print(f"  {line}", markup=False, soft_wrap=True)
+        out.print(
+            '  hint: change the role of these columns, or accept them with keep = "identifying"', markup=False
+        )
 
 
 @app.command()

@@ -84,6 +84,12 @@ def parse(text: str, *, place: str = "policy", base: Path | None = None) -> Poli
     )
 
 
+def columns_said(text: str) -> Table:
+    """What the text of a policy says of its columns, also one of an older version: nothing is checked."""
+    said = _document(text, "policy").get("columns", {})
+    return said if isinstance(said, dict) else {}
+
+
 def _read_privacy(spot: Spot, value: object) -> Table:
     said = read_table(spot, value, PRIVACY)
     if spot.at("k").faulty or "k" in said:

@@ -166,3 +166,18 @@ def test_the_person_is_not_released_by_mistake(connection: Connection, cli: Cli,
     assert 'unit "it" names the persons, and as other it would be released as it is' in ran.stderr
     file.write_text(file.read_text().replace('"other"', '"other", keep = "identifying"'))
     assert cli("run", file).returncode == 0
+
+
+def test_an_upgrade_lists_the_policies_that_a_run_refuses_now(
+    connection: Connection, cli: Cli, tmp_path: Path
+) -> None:
+    people(connection, *VALUES["e-mail"])
+    assert cli("run", policy(tmp_path, '{ role = "other", keep = "identifying" }')).returncode == 0
+    assert "refuses now" not in cli("db", "upgrade").stdout
+    # as a version without the key has kept it
+    connection.execute("""
+        alter table anondb.policy disable trigger user;
+        update anondb.policy set body = replace(body, ', keep = "identifying"', '')""")
+    upgraded = cli("db", "upgrade")
+    assert upgraded.returncode == 0, upgraded.stderr
+    assert 'run 1, public.share: "it"' in upgraded.stdout
