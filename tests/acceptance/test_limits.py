@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 
-from tests.acceptance.clinic import SENSITIVE, Clinic, complaint, quasi
+from tests.acceptance.clinic import SENSITIVE, Clinic, complaint, ended, eventually, quasi
 
 FILES = {
     "latin.obo": "format-version: 1.2\n\n[Term]\nid: X:1\nname: café\n".encode("latin-1"),
@@ -59,3 +60,17 @@ def test_a_value_that_no_label_can_hold_is_refused(
     policy = clinic.policy({"x": quasi(hierarchy), "s": SENSITIVE}, source="hospital.t", target="share.t")
     with clinic.unchanged():
         assert value not in complaint(clinic.cli("run", policy), 2)
+
+
+def test_an_upgrade_whose_connection_is_cut_says_so_and_has_changed_nothing(clinic: Clinic) -> None:
+    with psycopg.connect(clinic.dsn) as guard:
+        guard.execute("lock table anondb.install in access exclusive mode")
+        upgrade = clinic.start("db", "upgrade")
+        waiting = (
+            "select a.pid from pg_stat_activity as a"
+            " where a.datname = current_database() and a.wait_event_type = 'Lock'"
+        )
+        [(pid,)] = eventually(lambda: clinic.execute(waiting))
+        clinic.connection.execute("select pg_terminate_backend(%s)", (pid,))
+        complaint(ended(upgrade), 4)
+    assert clinic.cli("db", "status").returncode == 0
