@@ -183,6 +183,7 @@ select anondb.record_linkage('visits', 'coded', 'id', '{age,zip}', 'text');
 select anondb.utility('visits', 'coded', 'id', '{age,zip}');
 select anondb.discernibility('visits', '{age}');
 select anondb.risk('visits', '{age,zip}');
+select anondb.risk('visits', '{age,zip}', unit => 'id');
 select anondb.vgh_gsl('reason', source => 'visits', source_column => 'reason');
 select anondb.generate('irish_census', 'public.citizens', 20);
 select anondb.mutual_information('visits', '{zip,diagnosis}', '{NULL,NULL}');
