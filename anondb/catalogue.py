@@ -32,6 +32,7 @@ class TargetInfo:
     kind: str = ""  # its pg_class.relkind
     ours: bool = False  # made by an earlier run
     may_replace: bool = True  # this role may drop it
+    columns: tuple[SourceColumn, ...] = ()  # of what is ours
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,10 @@ class DatabaseError(AnondbError):
     exit_code = 4
 
 
+class LockedError(DatabaseError):
+    """A lock was not to be had: not in time, or not without a deadlock."""
+
+
 class EndedError(DatabaseError):
     """The connection, or the statement that ran on it, was ended from outside: there is no going on."""
 

@@ -23,6 +23,7 @@ from anondb.sqlgen import (
     node,
     partition,
     publish,
+    swap,
 )
 from anondb.sqlgen.build import Node, call
 from anondb.sqlgen.frequency import Counted
@@ -107,11 +108,17 @@ def statements(name: str) -> Iterator[Node]:
     yield account.released_sizes(names, quasi)
     for q in filter(account.has_leaves, quasi):
         yield account.hierarchy(names, q)
-    yield publish.create_release(fresh, columns, quasi)
+    yield publish.create_release(fresh, columns, unlogged=True)
     yield publish.class_figures(fresh, [q.name for q in quasi])
     yield publish.comment(fresh, name)
-    yield publish.swap(fresh, source)
-    yield publish.own(source, 42)
+    yield publish.own([source], 42)
+    yield swap.lock(source, readers=True)
+    yield swap.replace_rows(fresh, source, columns)
+    yield swap.count(source)
+    yield swap.place(fresh, source)
+    yield swap.rename(fresh, name)
+    yield swap.drop(fresh)
+    yield swap.without_grants(source)
     yield publish.all_rows(fresh, 10)
 
 

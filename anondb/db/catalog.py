@@ -206,7 +206,10 @@ def _target(connection: Connection, target: Relation, named: Relation | None = N
     # PostgreSQL would cut a name that is too long, and find another table by it
     is_possible = len(target.name.encode()) <= LONGEST
     found = _rows(connection, _TARGET, name=target_text(named or target), **place) if is_possible else []
-    return TargetInfo(target, schema_exists, *found[0]) if found else TargetInfo(target, schema_exists)
+    if not found:
+        return TargetInfo(target, schema_exists)
+    info = TargetInfo(target, schema_exists, *found[0])
+    return replace(info, columns=_columns(connection, target)) if info.ours else info
 
 
 def target_text(relation: Relation) -> str:

@@ -7,7 +7,15 @@ from contextlib import contextmanager
 
 import psycopg
 
-from anondb.errors import AnondbError, BusyError, DatabaseError, EndedError, UnsatisfiableError, UsageError
+from anondb.errors import (
+    AnondbError,
+    BusyError,
+    DatabaseError,
+    EndedError,
+    LockedError,
+    UnsatisfiableError,
+    UsageError,
+)
 
 # Primary messages of these SQLSTATE classes name objects, settings and limits, not data. All others
 # ("invalid input syntax for type numeric: …", a user's own RAISE in a view) may quote a row.
@@ -20,6 +28,7 @@ _SPEAKS_OF_OBJECTS = (
     "2B",
     "3D",
     "3F",
+    "40",
     "42",
     "53",
     "54",
@@ -49,6 +58,7 @@ _HINTS = {
     "53200": "lower work_mem, or free memory on the server",
     "53300": TWO_CONNECTIONS,
     "53400": "raise temp_file_limit, or ask the administrator to; the old release is untouched",
+    "40P01": "two sessions waited for each other: try again; the old release is untouched",
     "55P03": "something holds the table: try again later, or wait longer with --lock-timeout",
     "57014": "statement_timeout or an administrator ended it; the old release is untouched",
     "57P01": "the server is going down, or an administrator ended the session; the old release is untouched",
@@ -109,6 +119,8 @@ def translate(error: psycopg.Error, doing: str = "") -> AnondbError:
     kind = UsageError if state[:2] == "42" and state != "42501" else DatabaseError
     if state[:2] in ("08", "57"):
         kind = EndedError
+    if state in ("40P01", "55P03"):
+        kind = LockedError
     return kind(f"{message}{where}", hint=_HINTS.get(state, _OTHERWISE))
 
 

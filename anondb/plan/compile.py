@@ -106,6 +106,7 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
         built={name: one for name, one in snapshot.built.items() if isinstance(one, BuiltInfo)},
         items=item_rows(policy, snapshot),
         whole_rows=whole_rows,
+        places=parts.places(policy, columns, snapshot),
     )
 
 
@@ -207,7 +208,8 @@ def _target(policy: Policy, snapshot: Snapshot, target: TargetInfo, replace: boo
         yield Problem(
             policy.place,
             f"target {name} exists and was not made by anondb, so it is not overwritten",
-            "choose another name for target, or run with --replace",
+            "choose another name for target, or run with --replace (also for a release that was restored "
+            "from a dump)",
         )
     elif not target.may_replace:
         yield Problem(

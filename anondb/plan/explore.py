@@ -66,7 +66,7 @@ def explore(
         require_current(connection)
         with one_snapshot(connection, "exploring the lattice", undo=True):
             db = Executor(connection, observe)
-            plan, _ = prepare(db, connection, policy, options, replace=True)
+            plan = prepare(db, connection, policy, options, replace=True)
             names = plan.scratch(0)
             encoded = stages.encode(db, plan, names, options)
             searching.refuse_impossible(plan, encoded)

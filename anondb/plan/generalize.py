@@ -69,8 +69,9 @@ class Generalization:
             self.figures = tuple(evaluate(run, self.published, full=wanted == "full"))
         self.report = account(run, found, self.published, evaluated=bool(self.figures))
 
-    def swap(self) -> None:
-        stages.swap(self.db, self.plan, self.fresh, self.job.run)
+    @property
+    def promise(self) -> str:
+        return f"k = {self.plan.policy.privacy.k}"
 
     def result(self, seconds: dict[str, float]) -> Result:
         plan, encoded, published, outcome = self.plan, self.encoded, self.published, self.found.outcome

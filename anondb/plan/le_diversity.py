@@ -123,7 +123,7 @@ class Anatomy:
             raise UnsatisfiableError(self._refusal(classes, eligible), hint=self._hint(classes))
 
     def publish(self) -> None:
-        """Writes the two tables under new names."""
+        """Fills the two tables."""
         db, names, plan = self.db, self.names, self.plan
         db.run("class numbers", released.class_ids(names))
         db.run("class statistics", encoding.analyze(names.classes))
@@ -132,7 +132,6 @@ class Anatomy:
         shown = [column for column in plan.columns if column != hidden]
         for what, columns in ((QUASI, shown), (SENSITIVE, [hidden])):
             fresh = part(self.fresh, what)
-            db.run(f"create release{what}", publish.create_release(fresh, [CLASS_ID, *columns], ()))
             written.add(db.run(f"insert release{what}", released.insert(names, fresh, columns, plan.columns)))
         if len(written) > 1:
             raise VerificationError("the two tables have not the same records", hint="please report this")
@@ -212,14 +211,9 @@ class Anatomy:
             "sizes": {"before": [], "after": binned(sizes, policy.privacy.k)},
         }  # fmt: skip
 
-    def swap(self) -> None:
-        """Puts both tables in the places of those before."""
-        db, policy, model = self.db, self.plan.policy, self.model
-        text = f"anondb run {self.run}, policy {policy.sha256}, l = {model.l}, e = {model.e:g}"
-        for fresh, target in zip(parts(self.fresh), parts(self.plan.target), strict=True):
-            db.run("comment", publish.comment(fresh, text))
-            db.run("swap", publish.swap(fresh, target))
-        db.run("own", publish.own(part(self.plan.target, QUASI), self.run))
+    @property
+    def promise(self) -> str:
+        return f"l = {self.model.l}, e = {self.model.e:g}"
 
     def result(self, seconds: dict[str, float]) -> Result:
         found, target, policy = self.found, self.plan.target, self.plan.policy

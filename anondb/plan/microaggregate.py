@@ -102,7 +102,6 @@ class Microaggregation:
         """Writes the synthetic records."""
         share, fresh, method, columns = self.share, self.fresh, self.policy.method, self.plan.columns
         self.db.run("synthetic records", _SYNTHETIC, (method.seed,))
-        self.db.run("create release", sets.create_release(fresh, columns, self.column))
         insert = sets.insert_release(
             self.names,
             fresh,
@@ -140,8 +139,9 @@ class Microaggregation:
             self.figures = tuple(linked.all(self.published))
             self.report |= linked.sizes()
 
-    def swap(self) -> None:
-        stages.swap(self.db, self.plan, self.fresh, self.job.run)
+    @property
+    def promise(self) -> str:
+        return f"k = {self.policy.privacy.k}"
 
     def result(self, seconds: dict[str, float]) -> Result:
         policy, found, published = self.policy, self.found, self.published

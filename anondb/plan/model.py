@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -20,6 +21,30 @@ _LONGEST_WAIT = 2_000_000  # seconds; PostgreSQL counts milliseconds in 31 bits
 
 
 @dataclass(frozen=True)
+class Place:
+    """A table of a release: where it goes, with which columns, and what stood there when the run began."""
+
+    relation: Relation
+    columns: tuple[SourceColumn, ...]  # in the types that are released
+    suffix: str = ""  # of its name, where a release has several tables
+    oid: int | None = None  # of what stands there
+    replaces: bool = False  # that is a release of ours with the same columns: its rows are replaced
+
+    def fresh(self, beside: Relation) -> Relation:
+        """Where it is written first."""
+        return Relation(beside.schema, beside.name + self.suffix)
+
+    @property
+    def signature(self) -> tuple[list[str], list[str], list[str | None]]:
+        """Names, types and collations of the columns."""
+        return (
+            [c.name for c in self.columns],
+            [c.type for c in self.columns],
+            [c.collation for c in self.columns],
+        )
+
+
+@dataclass(frozen=True)
 class Plan:
     """A policy that fits the database."""
 
@@ -34,6 +59,7 @@ class Plan:
     built: Mapping[str, BuiltInfo] = field(default_factory=dict)  # how the latter came about, by column
     items: ItemRows | None = None  # where the texts of a set are, if not in the source
     whole_rows: bool = False  # rows repeat: the first pass counts them as a whole, and there is no second
+    places: tuple[Place, ...] = ()  # the tables of the release
 
     @property
     def kept(self) -> tuple[SourceColumn, ...]:
@@ -50,8 +76,9 @@ class Plan:
         return Scratch(run)
 
     def fresh(self, run: int) -> Relation:
-        """Where the release is written before it is verified: beside the target, under a new name."""
-        return Relation(self.target.schema, f"anondb_run_{run}")
+        """Where the release is written before it is verified: beside the target, under a name that nobody
+        could guess and take."""
+        return Relation(self.target.schema, f"anondb_run_{run}_{secrets.token_hex(4)}")
 
 
 @dataclass(frozen=True)
@@ -66,6 +93,11 @@ class Options:
     levels: tuple[int, ...] | None = None  # the caller's choice, instead of the search's
     evaluate: str = "basic"  # "full" also compares every two records; "none"
     time_limit: float | None = None  # seconds for the search; it then gives the best that it has found
+
+    @property
+    def lock_wait(self) -> str:
+        """The lock timeout as the server takes it."""
+        return str(round(self.lock_timeout * 1000))
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[0-9]+ *(kB|MB|GB)", self.work_mem):

@@ -58,7 +58,7 @@ def write(
     fresh: Relation,
     labels: Node | None = None,
 ) -> int:
-    """Writes the release under a new name; returns the rows written. Reads the source unless it was counted whole.
+    """Fills the new table; returns the rows written. Reads the source unless it was counted whole.
 
     `labels` makes the classes of an algorithm that labels them in its own way.
     """
@@ -66,7 +66,6 @@ def write(
     db.run("statistics of partitions", analyze(names.partitioned))
     db.run("class labels", classes.classes(p) if labels is None else labels)
     db.run("statistics of classes", analyze(names.classes))
-    db.run("create release", publish.create_release(fresh, plan.columns, p.quasi))
     if plan.whole_rows:
         insert = classes.insert_rows(p, fresh, plan.columns, plan.kept)
     else:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from anondb.algorithms.registry import ALGORITHMS
-from anondb.catalogue import TargetInfo
+from anondb.catalogue import Snapshot, TargetInfo
 from anondb.errors import Problem
+from anondb.plan.model import Place
 from anondb.policy.model import Name, Policy, Role
 from anondb.policy.names import LONGEST
 from anondb.sqlgen.le_diversity import CLASS_ID
-from anondb.sqlgen.shape import Relation
+from anondb.sqlgen.sets import SET_TYPE
+from anondb.sqlgen.shape import Relation, SourceColumn
 
 QUASI, SENSITIVE = "_quasi", "_sensitive"
 
@@ -27,6 +30,32 @@ def parts(relation: Relation) -> tuple[Relation, Relation]:
 def is_in_parts(policy: Policy) -> bool:
     """Whether a policy makes the two tables, and not its target itself."""
     return ALGORITHMS[policy.method.algorithm].anatomizes
+
+
+def places(policy: Policy, columns: Sequence[SourceColumn], snapshot: Snapshot) -> tuple[Place, ...]:
+    """The tables that a policy makes of these columns of the source."""
+    if is_in_parts(policy):
+        assert policy.privacy.le_diversity is not None
+        hidden = policy.privacy.le_diversity.column
+        shown = [c for c in columns if c.name != hidden]
+        tables = {QUASI: shown, SENSITIVE: [c for c in columns if c.name == hidden]}
+        targets = snapshot.parts or [TargetInfo(there) for there in parts(snapshot.target.relation)]
+        return tuple(
+            _place(target, [CLASS_ID, *own], suffix)
+            for target, (suffix, own) in zip(targets, tables.items(), strict=True)
+        )
+    quasi = {column.name for column in policy.quasi}
+    as_released = SET_TYPE if ALGORITHMS[policy.method.algorithm].sets else "text"
+    released = [
+        replace(c, type=as_released, base="text", collation=None) if c.name in quasi else c for c in columns
+    ]
+    return (_place(snapshot.target, released),)
+
+
+def _place(target: TargetInfo, columns: Sequence[SourceColumn], suffix: str = "") -> Place:
+    found = Place(target.relation, tuple(columns), suffix, target.oid)
+    there = Place(target.relation, target.columns)
+    return replace(found, replaces=target.ours and there.signature == found.signature)
 
 
 def outlived(policy: Policy, tables: Sequence[TargetInfo]) -> Iterator[Problem]:

@@ -17,7 +17,10 @@ from anondb.plan.le_diversity import Anatomy
 from anondb.plan.microaggregate import Microaggregation
 from anondb.plan.model import Options, Plan
 from anondb.plan.process import Job, Process
+from anondb.plan.replacing import Replacement
 from anondb.plan.result import Result, told_of
+from anondb.plan.steps import Steps
+from anondb.sqlgen import publish
 from anondb.sqlgen.shape import Relation
 
 
@@ -40,12 +43,21 @@ class Silence:
 class Pipeline:
     """The stages in the transaction of a connection; where it begins and ends is its caller's business."""
 
-    def __init__(self, connection: Connection, options: Options, run: int, listener: Listener) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        options: Options,
+        run: int,
+        listener: Listener,
+        beside: Connection | None = None,
+    ) -> None:
+        """`beside` is a connection outside of the transaction; a release that is to be kept needs it."""
         self.options, self.run, self.listener = options, run, listener
         self.seconds: dict[str, float] = {}  # of each stage that is over
         self.db = Executor(connection, listener.step)
+        self.now = None if beside is None else Executor(beside, listener.step)
 
-    def release(self, plan: Plan, fresh: Relation, *, swap: bool) -> Result:
+    def release(self, plan: Plan, fresh: Relation) -> Result:
         """Writes the release of a plan, and puts it in its place if it is to be kept."""
         process = process_of(Job(self.db, plan, self.options, self.run, fresh))
         with self.stage("encode"):
@@ -53,18 +65,20 @@ class Pipeline:
         with self.stage("search"):
             process.search()
         with self.stage("publish"):
+            create(self.db, plan, fresh, kept=self.now is not None)
             process.publish()
         with self.stage("verify"):
             process.measure()
             process.verify()
             kept = judge(self.db, plan.policy, process.kept())
-            if swap:  # who tries a policy out publishes nothing, and is told all the same
+            if self.now is not None:  # who tries a policy out publishes nothing, and is told all the same
                 refuse(plan.policy, kept)
         with self.stage("evaluate"):
             process.evaluate()
-        if swap:
+        if self.now is not None:
             with self.stage("swap"):
-                process.swap()
+                self.now.stage = "swap"
+                swap(process, Replacement(self.db, self.now, plan, fresh, self.options), self.run)
         return told_of(build_columns.noted(plan, process.result(self.seconds)), kept)
 
     @contextmanager
@@ -75,6 +89,23 @@ class Pipeline:
         started = time.perf_counter()
         yield
         self.seconds[name] = time.perf_counter() - started
+
+
+def create(db: Steps, plan: Plan, fresh: Relation, *, kept: bool) -> None:
+    """Makes the tables that the release is written to first."""
+    for place in plan.places:
+        # what is copied to where a release stands need not outlive a crash
+        made = publish.create_release(place.fresh(fresh), place.columns, unlogged=kept and place.replaces)
+        db.run(f"create release{place.suffix}", made)
+
+
+def swap(process: Process, replacement: Replacement, run: int) -> None:
+    """Puts a release in its place; rows that were copied there are counted once more, where they are."""
+    replacement.swap(run, process.promise)
+    if any(place.replaces for place in replacement.plan.places):
+        process.fresh = replacement.plan.target
+        process.measure()
+        process.verify()
 
 
 def process_of(job: Job) -> Process:

@@ -29,14 +29,12 @@ select set_config('search_path', 'pg_catalog, pg_temp', true), set_config('timez
 """
 
 
-def prepare(
-    db: Executor, connection: Connection, policy: Policy, options: Options, *, replace: bool
-) -> tuple[Plan, Snapshot]:
+def prepare(db: Executor, connection: Connection, policy: Policy, options: Options, *, replace: bool) -> Plan:
     """Names are resolved in the caller's search path, before it is pinned."""
     target = resolve_target(connection, policy.target)
     found = _found(db, connection, policy, options, target)
     found = with_parts(connection, found, parts(target), in_parts=is_in_parts(policy))
-    return compile_plan(policy, found, replace=replace), found
+    return compile_plan(policy, found, replace=replace)
 
 
 def prepare_trial(
@@ -50,7 +48,6 @@ def _found(
     db: Executor, connection: Connection, policy: Policy, options: Options, target: Relation | TargetInfo
 ) -> Snapshot:
     source, items = resolve_source(connection, policy.source), resolve_items(connection, policy)
-    timeout = str(round(options.lock_timeout * 1000))
-    db.run("settings", _SETTINGS, (options.work_mem, timeout))
+    db.run("settings", _SETTINGS, (options.work_mem, options.lock_wait))
     needed = bool(ontologies(policy))
     return with_built(db, policy, snapshot(connection, source, target, items, with_ontologies=needed))

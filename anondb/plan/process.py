@@ -27,6 +27,8 @@ class Job:
 class Process(Protocol):
     """The stages in their order. What one finds, the process keeps for the next."""
 
+    fresh: Relation  # where the release is: written first, and at the target once it is swapped in
+
     def encode(self) -> None:
         """Reads the source, once."""
 
@@ -34,7 +36,7 @@ class Process(Protocol):
         """Decides what is released."""
 
     def publish(self) -> None:
-        """Writes it under a name of its own."""
+        """Fills the tables that are made for it."""
 
     def measure(self) -> None:
         """Counts what was written, from its own rows."""
@@ -49,8 +51,10 @@ class Process(Protocol):
     def evaluate(self) -> None:
         """Measures what it is worth and what it gives away."""
 
-    def swap(self) -> None:
-        """Puts it in the place of the release before."""
+    @property
+    def promise(self) -> str:
+        """What the comment on a release says that it satisfies."""
+        ...
 
     def result(self, seconds: dict[str, float]) -> Result:
         """What became of it all."""

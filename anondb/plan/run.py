@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
 
-from anondb.algorithms.registry import ALGORITHMS, load_ahead
+from anondb.algorithms.registry import load_ahead
 from anondb.db.catalog import resolve_items, resolve_source, resolve_target, target_text
 from anondb.db.connection import Connection, Door, one_snapshot
 from anondb.db.execute import Step
@@ -14,15 +14,13 @@ from anondb.db.history import History
 from anondb.db.locks import hold_run, mark_session, require_held, target_held
 from anondb.db.source_locks import hold_source
 from anondb.db.upgrade import require_current
-from anondb.errors import AnondbError, UsageError
+from anondb.errors import AnondbError
 from anondb.plan.model import Options, Plan
 from anondb.plan.pipeline import Listener, Pipeline, Silence
 from anondb.plan.prepare import prepare
+from anondb.plan.replacing import refuse_obstacles
 from anondb.plan.result import Result
 from anondb.policy.model import Policy
-from anondb.sqlgen.sets import SET_TYPE
-
-_OBSTACLES = "select o.kind, o.name from anondb.release_obstacles($1::oid::regclass, $2, $3) as o"
 
 
 def execute(
@@ -44,7 +42,7 @@ def execute(
                 run = history.begin(
                     policy, str(policy.source), target, version("anondb"), partial(hold_run, connection)
                 )
-                pipeline = Pipeline(connection, options, run, told)
+                pipeline = Pipeline(connection, options, run, told, beside)
                 held = partial(require_held, connection, target, mark)
                 return _published(connection, beside, policy, pipeline, history, held)
             except KeyboardInterrupt:
@@ -87,23 +85,15 @@ def _published(
             require_target()
             history.claim(connection)
             plan = _prepared(connection, policy, pipeline)
-        result = pipeline.release(plan, plan.fresh(pipeline.run), swap=True)
+        result = pipeline.release(plan, plan.fresh(pipeline.run))
         history.publish(connection, result.as_kept(), result.by_column())
     return result
 
 
 def _prepared(connection: Connection, policy: Policy, pipeline: Pipeline) -> Plan:
     db, options = pipeline.db, pipeline.options
-    plan, found = prepare(db, connection, policy, options, replace=options.replace)
-    if found.target.oid is not None:
-        generalized = {q.name for q in plan.quasi}
-        columns = [c.name for c in plan.columns]
-        as_released = SET_TYPE if ALGORITHMS[policy.method.algorithm].sets else "text"
-        types = [as_released if c.name in generalized else c.type for c in plan.columns]
-        in_the_way = db.rows("obstacles", _OBSTACLES, (found.target.oid, columns, types))
-        if in_the_way:
-            raise UsageError(
-                "in the way of the new release: " + ", ".join(f"{kind} {name}" for kind, name in in_the_way),
-                hint="drop them, run again, and make them anew; nothing has been dropped",
-            )
+    plan = prepare(db, connection, policy, options, replace=options.replace)
+    for place in plan.places:
+        if place.oid is not None:  # looked at again in the end; here, before anything is read in vain
+            refuse_obstacles(db, place)
     return plan

@@ -1,4 +1,4 @@
-"""The stages of a run that read and write tables: encode, publish, swap."""
+"""The stages of a run that read and write tables: encode, publish."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def write(
     outcome: Levels | Classes,
     fresh: Relation,
 ) -> int:
-    """Writes the release under a new name; returns the rows written. Reads the source unless it was counted whole."""
+    """Fills the new table; returns the rows written. Reads the source unless it was counted whole."""
     if isinstance(outcome, Classes):
         fuses = ALGORITHMS[plan.policy.method.algorithm].fuses
         labels = fusion.classes(fusing.of(plan, names, encoded.quasi)) if fuses else None
@@ -120,7 +120,6 @@ def write(
         leave_distant_out(db, names, names.classes, models)
         db.run("leave out classes", publish.leave_out(names))
     db.run("class statistics", encoding.analyze(names.classes))
-    db.run("create release", publish.create_release(fresh, plan.columns, encoded.quasi))
     if plan.whole_rows:
         insert = publish.insert_rows(names, fresh, plan.columns, chosen)
     else:
@@ -144,15 +143,6 @@ def leave_distant_out(db: Steps, names: Scratch, classes: str, models: Models) -
     if models.closeness:
         while db.run(DISTANT, node.remove_distant(names, classes, models)):
             pass
-
-
-def swap(db: Steps, plan: Plan, fresh: Relation, run: int) -> None:
-    """Puts the verified release in the target's place, and notes that it is ours."""
-    policy, target = plan.policy, plan.target
-    text = f"anondb run {run}, policy {policy.sha256}, k = {policy.privacy.k}"
-    db.run("comment", publish.comment(fresh, text))
-    db.run("swap", publish.swap(fresh, target))
-    db.run("own", publish.own(target, run))
 
 
 def prepare_hierarchy(db: Steps, plan: Plan, names: Scratch, coded: AnyCoded) -> AnyCoded:

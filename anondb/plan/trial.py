@@ -127,7 +127,7 @@ def attempt(
             pipeline = Pipeline(connection, options, 0, listener)
             with pipeline.stage("prepare"):
                 plan = prepare_trial(pipeline.db, connection, policy, options, TEMPORARY)
-            result = pipeline.release(plan, TEMPORARY, swap=False)
+            result = pipeline.release(plan, TEMPORARY)
             [scratch] = pipeline.db.one("scratch", _SCRATCH_BYTES)
     except DatabaseError:
         raise

@@ -30,7 +30,6 @@ from anondb.sqlgen.equality import grouping_value
 from anondb.sqlgen.keyed import Key, keyed, keyed_rank, with_keys
 from anondb.sqlgen.models import Models, class_rows
 from anondb.sqlgen.node import judged_rows
-from anondb.sqlgen.render import render
 from anondb.sqlgen.shape import Quasi, Relation, Scratch, SourceColumn
 
 
@@ -103,17 +102,14 @@ def combinations(names: Scratch, chosen: Sequence[Chosen], *, repeated: bool) ->
     return create_scratch(names.combinations, query)
 
 
-def create_release(fresh: Relation, columns: Sequence[SourceColumn], quasi: Sequence[Quasi]) -> exp.Create:
-    """The empty release: quasi-identifiers as text, all other columns in their own type."""
-    generalized = {q.name for q in quasi}
+def create_release(fresh: Relation, columns: Sequence[SourceColumn], *, unlogged: bool = False) -> exp.Create:
+    """The empty release; unlogged, where its rows go on to another table before anybody sees it."""
     definitions = [
-        exp.ColumnDef(this=ident(c.name), kind=named_type("text"))
-        if c.name in generalized
-        else exp.ColumnDef(this=ident(c.name), kind=named_type(c.type), constraints=collation(c))
-        for c in columns
+        exp.ColumnDef(this=ident(c.name), kind=named_type(c.type), constraints=collation(c)) for c in columns
     ]
     schema = exp.Schema(this=table(fresh.name, fresh.schema), expressions=definitions)
-    return exp.Create(this=schema, kind="TABLE")
+    properties = exp.Properties(expressions=[exp.UnloggedProperty()]) if unlogged else None
+    return exp.Create(this=schema, kind="TABLE", properties=properties)
 
 
 def insert_rows(
@@ -170,21 +166,10 @@ def comment(release: Relation, text: str) -> exp.Comment:
     return exp.Comment(this=table(release.name, release.schema), kind="TABLE", expression=string(text))
 
 
-def swap(fresh: Relation, target: Relation) -> exp.Select:
-    """Puts the fresh release in the target's place."""
-    return exp.select(
-        call(
-            "anondb.swap_release",
-            cast(string(render(table(fresh.name, fresh.schema))), "regclass"),
-            string(target.schema),
-            string(target.name),
-        )
-    )
-
-
-def own(target: Relation, run: int) -> exp.Select:
-    """Notes that the release that now stands at the target is this run's."""
-    return exp.select(call("anondb.own_release", number(run), string(target.schema), string(target.name)))
+def own(tables: Sequence[Relation], run: int) -> exp.Select:
+    """Notes that the tables that now stand at these places are this run's."""
+    names = cast(exp.Array(expressions=[string(there.name) for there in tables]), "name[]")
+    return exp.select(call("anondb.own_release", number(run), string(tables[0].schema), names))
 
 
 def _below_root(chosen: Sequence[Chosen]) -> list[Chosen]:

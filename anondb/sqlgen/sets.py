@@ -15,7 +15,6 @@ from anondb.sqlgen.build import (
     equal,
     ident,
     named,
-    named_type,
     number,
     query,
     scratch,
@@ -24,7 +23,6 @@ from anondb.sqlgen.build import (
     table,
 )
 from anondb.sqlgen.keyed import Key, keyed, with_keys
-from anondb.sqlgen.publish import collation
 from anondb.sqlgen.render import render
 from anondb.sqlgen.shape import ItemRows, Quasi, Relation, Scratch, SourceColumn
 
@@ -71,18 +69,6 @@ def texts(names: Scratch, items: ItemRows | None) -> exp.Create:
 def counts(names: Scratch) -> exp.Select:
     """How many records there are."""
     return query([exp.Count(this=exp.Star())], scratch(names.records, "r"))
-
-
-def create_release(fresh: Relation, columns: Sequence[SourceColumn], sets: Quasi) -> exp.Create:
-    """The empty release: the set as an array of texts, all other columns in their own type."""
-    definitions = [
-        exp.ColumnDef(this=ident(c.name), kind=named_type(SET_TYPE))
-        if c.name == sets.name
-        else exp.ColumnDef(this=ident(c.name), kind=named_type(c.type), constraints=collation(c))
-        for c in columns
-    ]
-    schema = exp.Schema(this=table(fresh.name, fresh.schema), expressions=definitions)
-    return exp.Create(this=schema, kind="TABLE")
 
 
 def insert_release(

@@ -76,10 +76,10 @@ def test_the_second_of_two_runs_on_one_target_is_told_and_leaves(clinic: Clinic)
     assert [status for status, _ in clinic.runs()] == ["done", "done"]
 
 
-def test_a_reader_who_holds_the_old_release_is_not_waited_for_beyond_the_limit(clinic: Clinic) -> None:
+def test_a_writer_who_holds_the_old_release_is_not_waited_for_beyond_the_limit(clinic: Clinic) -> None:
     clinic.has_released()
-    with psycopg.connect(clinic.dsn) as reader:
-        reader.execute("select count(*) from share.admissions")
+    with psycopg.connect(clinic.dsn) as writer:
+        writer.execute("lock table share.admissions in row exclusive mode")
         with clinic.unchanged():
             said = complaint(clinic.cli("run", clinic.policy(), "--lock-timeout", "0.5"), 4)
         assert "lock timeout" in said

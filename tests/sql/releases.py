@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import LiteralString
+from types import SimpleNamespace
+from typing import LiteralString, cast
 
 import psycopg
 import pytest
 from psycopg import sql
 
 from anondb.db.connection import Connection
+from anondb.db.execute import Executor
+from anondb.errors import AnondbError
+from anondb.plan.model import Options, Place, Plan
+from anondb.plan.replacing import Replacement
+from anondb.sqlgen.shape import Relation, SourceColumn
 
 GRANTS = """
 select '' as of_column, a.grantee, a.privilege_type, a.is_grantable
@@ -36,6 +42,15 @@ select c.oid, c.relname, c.xmin::text, c.relacl::text, c.relowner from pg_class 
 where c.relnamespace in ('share'::regnamespace, 'public'::regnamespace) order by 1
 """
 
+_PLACE = """
+select (select c.oid::bigint from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+        where n.nspname = %s and c.relname = %s),
+       (select json_agg(json_build_array(a.attname, format_type(a.atttypid, a.atttypmod)) order by a.attnum)
+        from pg_attribute as a join pg_class as c on c.oid = a.attrelid
+        join pg_namespace as n on n.oid = c.relnamespace
+        where n.nspname = %s and c.relname = 'fresh' and a.attnum > 0)
+"""
+
 
 def make_fresh(connection: Connection, columns: LiteralString = "age text, zip text, stay int") -> None:
     connection.execute(sql.SQL("create table share.fresh ({})").format(sql.SQL(columns)))
@@ -43,17 +58,31 @@ def make_fresh(connection: Connection, columns: LiteralString = "age text, zip t
 
 
 def swap(connection: Connection, name: str = "admissions", *, schema: str = "share") -> None:
-    connection.execute("select anondb.swap_release('share.fresh', %s, %s)", [schema, name])
+    """Puts the table `fresh` of a schema in the place of another one, or where none is, as a run does."""
+    with psycopg.connect(connection.info.dsn, autocommit=True) as beside:
+        role = connection.execute("select quote_ident(current_user)").fetchone()
+        beside.execute(sql.SQL("set role {}").format(sql.SQL(cast(LiteralString, role[0] if role else ""))))
+        beside.execute("set search_path = pg_catalog, pg_temp")
+        found = connection.execute(_PLACE, [schema, name, schema]).fetchone()
+        assert found is not None
+        oid, columns = cast(tuple[int | None, list[list[str]]], found)
+        fresh, target = Relation(schema, "fresh"), Relation(schema, name)
+        place = Place(target, tuple(SourceColumn(*column, "") for column in columns), oid=oid)
+        plan = cast(Plan, SimpleNamespace(places=(place,), target=target, policy=SimpleNamespace(sha256="x")))
+        executors = [Executor(one, lambda step: None) for one in (connection, beside)]
+        with connection.transaction():
+            connection.execute("set local search_path = pg_catalog, pg_temp")
+            Replacement(*executors, plan, fresh, Options(replace=True)).swap(1, "k = 1")
 
 
 def ages(connection: Connection, relation: LiteralString = "share.admissions") -> set[object]:
     return {age for (age,) in connection.execute(sql.SQL("select age from {}").format(sql.SQL(relation)))}
 
 
-def refused(connection: Connection) -> psycopg.Error:
+def refused(connection: Connection) -> AnondbError:
     """What a swap says that is refused, and that changes nothing."""
     before = connection.execute(EVERYTHING).fetchall()
-    with pytest.raises(psycopg.Error) as caught:
+    with pytest.raises(AnondbError) as caught:
         swap(connection)
     assert connection.execute(EVERYTHING).fetchall() == before
     assert ages(connection) == {"old"}

@@ -97,8 +97,8 @@ def test_every_call_of_our_functions_fits_one_that_is_installed(connection: Conn
         for count in range(least, most + 1)
     }
     generated, written = set(calls_in_trees()), set(calls_in_texts())
-    assert {name for name, _ in generated} >= {"range_label", "date_label", "mask_label", "swap_release"}
-    assert {name for name, _ in written} >= {"release_obstacles", "check_columns", "copy_grants"}
+    assert {name for name, _ in generated} >= {"range_label", "date_label", "mask_label", "replace_rows"}
+    assert {name for name, _ in written} >= {"release_obstacles", "check_columns", "role_name"}
     assert generated | written <= installed
 
 

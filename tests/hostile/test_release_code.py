@@ -1,0 +1,109 @@
+"""Code that somebody has hung on a release never runs with the rights of whoever publishes the next one."""
+
+from __future__ import annotations
+
+import pytest
+
+from anondb.api import Database
+from anondb.db.connection import Connection
+from anondb.errors import UsageError
+from anondb.policy.load import parse
+
+POLICY = """
+source = "hospital.persons"
+target = "share.persons"
+privacy = { k = 2 }
+method = { algorithm = "datafly" }
+[columns]
+age = { role = "quasi", hierarchy = { start = 0, widths = [10] } }
+stay = { role = "other" }
+"""
+# They count their calls, also those that are rolled back, and say that they are immutable.
+HOSPITAL = """
+create schema hospital; create schema share; create schema lair;
+create table hospital.persons as select 20 + i % 10 as age, i % 3 as stay from generate_series(1, 20) as i;
+create sequence lair.calls;
+create function lair.spy(int) returns int language plpgsql immutable as
+$$ begin perform nextval('lair.calls'); return $1; end $$;
+create function lair.spy(text) returns text language plpgsql immutable as
+$$ begin perform nextval('lair.calls'); return $1; end $$;
+create function lair.no_spy(int, int) returns boolean language plpgsql immutable as
+$$ begin perform nextval('lair.calls'); return $1 = $2; end $$;
+create function lair.diff(int, int) returns float8 language plpgsql immutable as
+$$ begin perform nextval('lair.calls'); return $1 - $2; end $$;
+create function lair.told() returns trigger language plpgsql as
+$$ begin perform nextval('lair.calls'); return new; end $$;
+create operator lair.=== (leftarg = int, rightarg = int, function = lair.no_spy);
+create type lair.span as range (subtype = int, subtype_diff = lair.diff);
+create domain lair.years as text check (lair.spy(value) is not null);
+grant usage on schema lair, share to public; grant usage on sequence lair.calls to public;
+"""
+PLANTED = {
+    "constraint odd": "add constraint odd check (lair.spy(stay) is not null)",
+    "constraint same": "add constraint same check (stay operator(lair.===) stay)",
+    "constraint domain": "add constraint domain check (age::lair.years <> 'x')",
+    "constraint volatile": "add constraint volatile check (set_config('lair.x', '1', true) is not null)",
+    "constraint stable": "add constraint stable check (current_setting('server_version') <> '')",
+    "constraint who": "add constraint who check (current_user <> 'x')",
+    "default of column stay": "alter column stay set default lair.spy(1)",
+    "index share.by_stay": "create index by_stay on share.persons (lair.spy(stay))",
+    "index share.part": "create index part on share.persons (stay) where lair.spy(stay) > 0",
+    "index share.spans": "create index spans on share.persons using gist (lair.span(stay, stay, '[]'))",
+    "statistics share.pair": "create statistics share.pair on (lair.spy(stay)), age from share.persons",
+    "trigger tell": "create trigger tell before insert on share.persons for each row execute function lair.told()",
+    "rule tell": "create rule tell as on insert to share.persons do also select lair.spy(1)",
+    "forced row-level security persons": "force row level security",
+    "foreign key follows on lair.visits": "add unique (stay, age); create table lair.visits"
+    " (stay int, age text, constraint follows foreign key (stay, age) references share.persons (stay, age))",
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("reshaped", [False, True])
+def test_code_on_a_release_is_named_and_not_run(
+    connection: Connection, db: Database, name: str, reshaped: bool
+) -> None:
+    connection.execute(HOSPITAL)
+    db.run(parse(POLICY))
+    statement = PLANTED[name]
+    if "unique" in statement:
+        connection.execute(
+            "create temporary table k as select distinct * from share.persons; truncate share.persons;"
+        )
+        connection.execute("insert into share.persons table k")
+    text = statement if statement.startswith("create") else f"alter table share.persons {statement}"
+    connection.execute(text.encode())
+    connection.execute("alter sequence lair.calls restart")
+    policy = (
+        POLICY.replace('stay = { role = "other" }', 'stay = { role = "identifier" }') if reshaped else POLICY
+    )
+    with pytest.raises(UsageError) as refused:
+        db.run(parse(policy))
+    wanted = name.removeprefix("forced ") if reshaped else name
+    assert refused.value.message.startswith("in the way of the new release: ")
+    assert wanted in refused.value.message
+    assert connection.execute("select is_called from lair.calls").fetchall() == [(False,)]
+
+
+def test_built_in_code_on_a_release_is_no_obstacle(connection: Connection, db: Database) -> None:
+    connection.execute(HOSPITAL)
+    db.run(parse(POLICY))
+    connection.execute(
+        "alter table share.persons add constraint sane check (length(age) < 20 and stay in (0, 1, 2)"
+        "  and coalesce(age, '') is distinct from 'x' and greatest(stay, 1) < 9 and (stay, 1) < (9, 9)"
+        "  and case when stay > 1 then true else not stay::text = '7' end and age collate \"C\" <> 'y');"
+        "alter table share.persons alter column stay set default 7;"
+        "create index on share.persons (lower(age), (stay + 1)) where stay between 0 and 5;"
+        "create statistics share.pair on (stay % 2), age from share.persons"
+    )
+    assert db.run(parse(POLICY)).result.released == 20
+
+
+def test_a_table_with_the_comment_of_a_release_is_not_ours(connection: Connection, db: Database) -> None:
+    connection.execute(HOSPITAL)
+    db.run(parse(POLICY))
+    [(said,)] = connection.execute("select obj_description('share.persons'::regclass)").fetchall()
+    connection.execute("drop table share.persons; create table share.persons (age text, stay int)")
+    connection.execute(f"comment on table share.persons is '{said}'".encode())
+    with pytest.raises(UsageError, match="was not made by anondb"):
+        db.run(parse(POLICY))
