@@ -103,9 +103,14 @@ def test_the_documented_comparison_is_this_one(compared: Figures) -> None:
     assert {variant for variant, _ in documented} == set(VARIANTS)
     for key in documented.keys() & compared.keys():
         found = compared[key]
-        told = [f"{found['semantic_quality']:.3f}", f"{found['discernibility']:,.0f}"]
-        told += [f"{found['record_linkage_text']:.1f}", f"{found['partition_distance']:.2f}"]
-        assert documented[key] == told
+        quality, discernibility, linkage, distance = (
+            float(cell.replace(",", "")) for cell in documented[key]
+        )
+        # each installation draws by a secret of its own, and ties are many
+        assert found["semantic_quality"] == pytest.approx(quality, abs=0.03), key
+        assert found["discernibility"] == pytest.approx(discernibility, rel=0.1), key
+        assert found["record_linkage_text"] == pytest.approx(linkage, abs=1.5), key
+        assert found["partition_distance"] == pytest.approx(distance, abs=0.05), key
 
 
 def test_a_refusal_names_the_pairs(visits: Database) -> None:
