@@ -89,7 +89,8 @@ begin
         into records, distinct_values using v_rows, v_part;
         share := distinct_values::double precision / nullif(records, 0);
         reasons := '{}';
-        if distinct_values >= 1000 and share >= 0.5 or distinct_values >= 50 and share >= 0.95
+        if distinct_values >= 1000 and share >= 0.5 or distinct_values >= 100 and share >= 0.8 and kind <> 'date'
+           or distinct_values >= 30 and share >= 0.95
            or distinct_values >= 5 and share >= 0.95 and kind = 'address'
            or distinct_values >= 2 and share = 1 and of_column = any (declared_unique) then
             reasons := array['unique'];

@@ -28,6 +28,7 @@ VALUES = {
     "time": ("timestamptz", "timestamptz '2024-01-01 00:00Z' + i * interval '37 seconds'"),
     "IP address": ("inet", "'10.0.0.0'::inet + i"),
     "free text": ("text", "'came in on day ' || i || ' with a broken leg and a very bad cold'"),
+    "number that few share": ("text", "'C' || i - (i % 6) / 5"),
     "document": ("jsonb", "jsonb_build_object('number', i)"),
     "name for most": ("varchar(40)", "case when i % 5 > 0 then 'Name ' || i end"),
     "all but a constant": ("text", "case when i % 2 = 0 then 'unknown' else 'Name ' || i end"),
@@ -89,6 +90,19 @@ def test_lists_flags_and_constants_are_kept(
 ) -> None:
     people(connection, *HARMLESS[what], rows=rows)
     assert db.run(policy(tmp_path, '{ role = "other" }')).result.kept == ()
+
+
+@pytest.mark.parametrize(("rows", "refused"), [(29, False), (30, True)])
+def test_from_thirty_values_on_a_list_would_repeat(
+    rows: int, refused: bool, connection: Connection, db: Database, tmp_path: Path
+) -> None:
+    people(connection, "text", "'C' || i", rows=rows)
+    connection.execute("update people set zip = '1'")
+    if refused:
+        with pytest.raises(UsageError, match='other column "it" would be released as it is'):
+            db.run(policy(tmp_path, '{ role = "other" }'))
+    else:
+        assert db.run(policy(tmp_path, '{ role = "other" }')).result.kept == ()
 
 
 def test_what_identifies_is_kept_where_the_policy_says_so_and_everyone_is_told(
