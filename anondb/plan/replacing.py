@@ -19,6 +19,7 @@ from anondb.plan.model import Options, Place, Plan
 from anondb.plan.steps import Steps
 from anondb.sqlgen import publish
 from anondb.sqlgen import swap as sql
+from anondb.sqlgen.build import Node
 from anondb.sqlgen.shape import Relation
 
 SHORT_WAIT = 500  # milliseconds for a lock that readers would queue behind
@@ -75,10 +76,10 @@ class Replacement:
                 hint="nothing was published; run again",
             )
         refuse_obstacles(self.now, place)
+        [[there, *_]] = self._shortly("rows now", sql.count(target))
         fresh = place.fresh(self.fresh)
         [deleted, *_] = self.db.one("replace rows", sql.replace_rows(fresh, target, place.columns))
         # what was inserted since the run began is not in its snapshot, and would have stayed
-        [there, *_] = self.now.one("rows now", sql.count(target))
         if deleted != there:
             raise BusyError(
                 f"rows of {target_text(target)} were changed by another session while the run was under way",
@@ -97,7 +98,7 @@ class Replacement:
         self._look(place)
         refuse_obstacles(now, place)
         names = place.signature[0]
-        found = now.rows("belongings", _BELONGINGS, (place.oid, names))
+        found = self._shortly("belongings", _BELONGINGS, (place.oid, names))
         views = [thing for rank, *thing in found if rank == _VIEW]
         # readers lock a view before its table, so that whoever does the reverse may wait for them and they for him
         db.run("wait shortly", _WAIT, (str(SHORT_WAIT),))
@@ -144,6 +145,18 @@ class Replacement:
                 hint="nothing was published; run as a member of that role",
             )
         return bool(commented)
+
+    def _shortly(
+        self, name: str, statement: Node | str, parameters: Sequence[object] = ()
+    ) -> list[tuple[Any, ...]]:
+        """Reads the target, or its definition, on the other connection while this one has it locked.
+
+        Whoever waits to alter the target waits for this connection, and the other one would wait behind him, which
+        the server cannot know: so it gives up soon, all locks are given back, and he goes first.
+        """
+        with self.now.savepoint():
+            self.now.run("wait shortly", _WAIT, (str(SHORT_WAIT),))
+            return self.now.rows(name, statement, parameters)
 
     def _carry(self, name: str, things: Sequence[Sequence[Any]]) -> None:
         if things:

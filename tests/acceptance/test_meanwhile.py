@@ -240,6 +240,25 @@ def test_rows_that_others_write_are_never_part_of_a_release(
     assert clinic.dump() == written
 
 
+def test_who_waits_to_alter_a_release_goes_first_and_holds_nobody_up(
+    clinic: Clinic, pool: ThreadPoolExecutor, visitor: Connection
+) -> None:
+    """He waits for the run, and the other connection of the run would wait behind him."""
+    released(clinic)
+    visitor.execute("lock table share.admissions in row exclusive mode")
+    running = pool.submit(run, clinic, clinic.policy())
+    assert eventually(lambda: clinic.execute(WAITING))
+    with psycopg.connect(clinic.dsn, autocommit=True, application_name="altering") as other:
+        altering = pool.submit(
+            other.execute, "alter table share.admissions add constraint sane check (age <> 'x')"
+        )
+        assert eventually(lambda: clinic.execute(WAITING.replace("'anondb'", "'altering'")))
+        visitor.commit()
+        altering.result(timeout=30)
+    assert running.result(timeout=30)["released"] == 12
+    assert clinic.execute("select count(*) from pg_constraint where conname = 'sane'") == [(1,)]
+
+
 def test_a_release_that_was_emptied_is_filled_again(clinic: Clinic, pool: ThreadPoolExecutor) -> None:
     released(clinic)
     with under_way(clinic, pool) as running:
