@@ -32,6 +32,8 @@ create function anondb.value_patterns(release regclass, of_column name, distinct
 returns table (looked_at bigint, emails bigint, phones bigint, median_words bigint)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
 -- A thousand values tell what a column holds. Which ones hangs on a hash of the value: the same in every run.
+-- As text they are had by concat, which asks the type; a cast might be one that the type's owner has made, and a
+-- record would be null where one of its fields is.
 begin
     return query execute format(
         'select count(*),
@@ -43,8 +45,9 @@ begin
                 percentile_disc(0.5) within group (order by v.words)
          from (select d.x, length(regexp_replace(d.x, ''[^0-9]'', '''', ''g'')) as digits,
                       cardinality(regexp_split_to_array(btrim(d.x), ''\s+''))::bigint as words
-               from (select distinct left(t.%1$I::text, 1000) collate "C" as x from %2$s as t
-                     where hashtextextended(t.%1$I::text collate "C", 0) & 1048575 < $1) as d) as v',
+               from (select distinct left(concat(t.%1$I), 1000) collate "C" as x from %2$s as t
+                     where num_nulls(t.%1$I) = 0
+                       and hashtextextended(concat(t.%1$I) collate "C", 0) & 1048575 < $1) as d) as v',
         of_column, release)
     using ceil(1048576 * least(1, 1000.0 / greatest(distinct_values, 1)))::bigint;
 end $$;
@@ -79,11 +82,11 @@ begin
         order by a.attnum
     loop
         -- NULLs do not count, nor does what more than a tenth of the records share
-        v_hash := format(case when v_as_text then 'hashtextextended(t.%I::text collate "C", 0)'
+        v_hash := format(case when v_as_text then 'hashtextextended(concat(t.%I) collate "C", 0)'
                               else 'hash_record_extended(row(t.%I), 0)' end, of_column);
         execute format(
             'select coalesce(sum(g.n), 0)::bigint * $2, count(*) * $2
-             from (select count(*) as n from %1$s as t where t.%2$I is not null and %3$s & $2 - 1 = 0 group by %3$s) as g
+             from (select count(*) as n from %1$s as t where num_nulls(t.%2$I) = 0 and %3$s & $2 - 1 = 0 group by %3$s) as g
              where g.n = 1 or g.n * 10 <= $1',
             release, of_column, v_hash)
         into records, distinct_values using v_rows, v_part;

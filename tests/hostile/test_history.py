@@ -198,3 +198,51 @@ def test_lost_runs_are_found_by_their_role_and_by_the_owner(ward: Ward) -> None:
     with Database(Door(ward.dsn(ward.nightly), owner=ward.anna)) as db:
         db.run(ward.clinic.policy(target=f"share.of_{ward.nightly}"))
     assert statuses()[-1] == "running"
+
+
+# Each makes share.trap a table that calls share.spy() when it is read.
+TRAPS = {
+    "cast": """
+        create type share.mood as enum ('good', 'bad');
+        create function share.told(share.mood) returns text language sql as 'select share.spy(1)::text';
+        create cast (share.mood as text) with function share.told(share.mood);
+        create table share.trap as select 'good'::share.mood as mood from generate_series(1, 9)
+    """,
+    "policy": """
+        create table share.trap as select i from generate_series(1, 9) as i;
+        alter table share.trap enable row level security;
+        alter table share.trap force row level security;
+        create policy spies on share.trap using (share.spy(i) > 0)
+    """,
+    "index": """
+        create table share.trap as select i from generate_series(1, 9) as i;
+        create index on share.trap (i) where share.spy(1) > 0
+    """,
+}
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+@pytest.mark.parametrize("is_super", [True, False], ids=["superuser", "owner"])
+def test_an_upgrade_reads_no_table_that_another_role_calls_a_release(
+    ward: Ward, trap: str, is_super: bool
+) -> None:
+    ward.clinic.execute("grant {nightly} to {anna}", nightly=ward.nightly, anna=ward.anna)
+    with ward.connect(ward.nightly) as connection:
+        connection.execute(
+            "create sequence share.calls; grant usage on sequence share.calls to public;"
+            "create function share.spy(int) returns int language plpgsql immutable as"
+            " $$ begin perform nextval('share.calls'); return $1; end $$"
+        )
+        connection.execute(TRAPS[trap].encode())
+        connection.execute("alter sequence share.calls restart")
+        [(run,)] = connection.execute(BEGIN.replace("register", "trap").encode()).fetchall()
+        connection.execute(
+            "update anondb.run set release_oid = 'share.trap'::regclass, status = 'done' where id = %s", [run]
+        )
+    upgraded = (
+        ward.clinic.cli("db", "upgrade", ANONDB_OWNER=ward.anna)
+        if is_super
+        else ward.cli(ward.anna, "db", "upgrade")
+    )
+    assert upgraded.returncode == 0, upgraded.stderr
+    assert ward.clinic.execute("select is_called from share.calls") == [(False,)]

@@ -83,6 +83,15 @@ def test_a_kept_column_that_tells_persons_apart_is_refused(
     assert not there
 
 
+def test_a_record_with_an_empty_field_is_a_value(
+    connection: Connection, db: Database, tmp_path: Path
+) -> None:
+    connection.execute("create type full_name as (first text, middle text, last text)")
+    people(connection, "full_name", "('Anna', null, 'Number ' || i)::full_name")
+    with pytest.raises(UsageError, match='other column "it" would be released as it is'):
+        db.run(policy(tmp_path, '{ role = "other" }'))
+
+
 @pytest.mark.parametrize("what", HARMLESS)
 @pytest.mark.parametrize("rows", [20, ROWS])
 def test_lists_flags_and_constants_are_kept(

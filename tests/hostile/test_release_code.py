@@ -48,6 +48,8 @@ PLANTED = {
     "default of column stay": "alter column stay set default lair.spy(1)",
     "index share.by_stay": "create index by_stay on share.persons (lair.spy(stay))",
     "index share.part": "create index part on share.persons (stay) where lair.spy(stay) > 0",
+    "index share.constant": "create index constant on share.persons (stay) where lair.spy(1) > 0",
+    "constraint constant": "add constraint constant check (lair.spy(1) > 0)",
     "index share.spans": "create index spans on share.persons using gist (lair.span(stay, stay, '[]'))",
     "statistics share.pair": "create statistics share.pair on (lair.spy(stay)), age from share.persons",
     "trigger tell": "create trigger tell before insert on share.persons for each row execute function lair.told()",
