@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from anondb import resources
 from anondb.api import Database
 from anondb.db.connection import Connection, Door
 from anondb.db.upgrade import remove, upgrade
@@ -147,6 +149,31 @@ def test_nobody_chooses_under_whose_name_a_run_is_entered(ward: Ward) -> None:
     assert ward.clinic.execute("select r.started_by from anondb.run as r order by r.id desc limit 1") == [
         (ward.nightly,)
     ]
+
+
+def test_nobody_takes_the_number_of_a_run_of_another(ward: Ward) -> None:
+    numbered = BEGIN.replace("(policy", "(id, policy").replace(
+        "select p.sha256", "overriding system value select %s, p.sha256"
+    )
+    newest = max(ward.run_of(ward.anna), ward.run_of(ward.nightly))
+    with ward.connect(ward.nightly) as connection:
+        for number in (newest + 1, 2**62):
+            with suppress(psycopg.errors.InsufficientPrivilege):
+                connection.execute(numbered.encode(), [number])
+    done = ward.cli(ward.anna, "run", ward.clinic.policy(target="share.next"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ward.run_of(ward.anna) == newest + 1
+
+
+def test_an_upgrade_narrows_what_roles_that_run_were_granted(ward: Ward) -> None:
+    migration = runpy.run_path(str(resources.path("migrations") / "versions" / "0007_numbered_runs.py"))
+    with ward.connect(ward.anna) as owner:
+        for role in (f'"{ward.nightly}"', "public"):
+            owner.execute(f"grant insert on anondb.run to {role}".encode())
+        owner.execute(migration["GRANTS"].encode())
+        may = "select has_column_privilege(%s, 'anondb.run', %s, 'insert')"
+        for column, granted in (("id", False), ("started_at", False), ("target", True)):
+            assert owner.execute(may, [ward.nightly, column]).fetchone() == (granted,)
 
 
 def test_a_table_that_another_role_calls_a_release_is_not_overwritten(ward: Ward) -> None:
