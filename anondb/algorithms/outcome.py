@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -22,3 +23,5 @@ class Classes:
         None  # that are left, where records are cut; those of the same labels are one class
     )
     changed: int | None = None  # records that take the values of another combination
+    unknown: Mapping[str, tuple[int, int]] = field(default_factory=dict, hash=False)
+    """Column → texts that its ontology does not know, and how many records have them."""

@@ -196,6 +196,12 @@ def _way(result: Result) -> str:
         return (
             f"run {result.run}: {result.fusions:,} of {result.tuples:,} different combinations of values, and "
             f"{result.changed:,} of {result.records:,} records with them, took the values of a similar one"
+            + "".join(
+                f"\n{counted(texts, 'text')} of {plain(column)}, of {counted(records, 'record')}, "
+                f"{'is' if texts == 1 else 'are'} unknown to its ontology"
+                for column, (texts, records) in result.unknown.items()
+                if texts
+            )
         )
     rolled = f", {result.rollups} roll-ups" if result.rollups else ""
     return f"run {result.run}: {result.algorithm} checked {result.checks} of {result.lattice:,} nodes{rolled}"

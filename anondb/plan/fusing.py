@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from anondb.algorithms.fusion import (
@@ -38,11 +38,12 @@ def of(plan: Plan, names: Scratch, quasi: Sequence[Quasi]) -> Fusion:
     )
 
 
-def search(db: Steps, f: Fusion, values: Sequence[int]) -> Classes:
+def search(db: Steps, f: Fusion, values: Sequence[int], accepted: Collection[str] = ()) -> Classes:
     """Fuses until no tuple is below k; the outcome is a table of combinations and the tuples they are released as.
 
-    `values` are the numbers of different values of each column.
+    `values` are the numbers of different values of each column, `accepted` those that may mean nothing.
     """
+    unknown: dict[str, tuple[int, int]] = {}
     for q, different in zip(f.quasi, values, strict=True):
         if isinstance(q.hierarchy, Meaning) and different > MOST_VALUES:
             raise UsageError(
@@ -51,6 +52,16 @@ def search(db: Steps, f: Fusion, values: Sequence[int]) -> Classes:
             )
         db.run(f"values {q.code}", fusion.values(f, q))
         db.run(f"value statistics {q.code}", analyze(f.values(q)))
+        if isinstance(q.hierarchy, Meaning):
+            texts, records, whole = map(int, db.one(f"unknown {q.code}", fusion.unknown(f, q)))
+            if 10 * records > whole and q.name not in accepted:
+                raise UsageError(
+                    f'{records:,} of {whole:,} records have a text in column "{q.name}" that the ontology '
+                    f"{q.hierarchy.ontology} does not know, more than a tenth",
+                    hint="say what texts mean: select anondb.map_term('text', 'concept', 'ontology'); "
+                    'or add unknown = "accept" to the column',
+                )
+            unknown[q.name] = texts, records
     db.run("tuples", fusion.tuples(f))
     db.run("tuple statistics", analyze(f.tuples))
     tuples, rare = db.one("tuples below k", fusion.figures(f))
@@ -69,7 +80,9 @@ def search(db: Steps, f: Fusion, values: Sequence[int]) -> Classes:
     fusions = db.run("fuse", fusion.fuse(f, by_likeness=by_likeness))
     db.run("fused combinations", fusion.partitioned(f))
     [changed] = db.one("tuples changed", fusion.changed(f))
-    return Classes(f.names.partitioned, fusions, (), tuples=tuples, rare=rare, changed=changed)
+    return Classes(
+        f.names.partitioned, fusions, (), tuples=tuples, rare=rare, changed=changed, unknown=unknown
+    )
 
 
 def figures(db: Steps, f: Fusion) -> list[Figure]:

@@ -95,7 +95,7 @@ class Rehearsal:
             case "tuples":
                 return (1, 1) if rest == "below k" else (0,)
             case "unknown":
-                return (0,)
+                return (0, 0, 0)
             case "meaning":
                 assert isinstance(statement, Node)
                 return (0.0, 1) * (len(statement.expressions) // 2) + (0.0,)

@@ -42,6 +42,8 @@ class Result:
     rare: int | None = None  # those of them that had fewer than k records
     fusions: int | None = None  # those of them that took the values of another
     changed: int | None = None  # records that took the values of another
+    unknown: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Column → texts that its ontology does not know, and how many records have them, where records are fused."""
     concepts: int | None = None  # different ones, where records have sets of texts
     ontology: str | None = None  # that those concepts are of
     unmapped: int | None = None  # texts of such records that mean no concept, and are not released
@@ -119,7 +121,8 @@ class Result:
             return {"concepts": self.concepts, "unmapped": self.unmapped}
         if self.fusions is not None:
             told = {"tuples": self.tuples, "rare": self.rare, "fusions": self.fusions}
-            return told | {"changed": self.changed}
+            unknown = {column: {"texts": t, "records": n} for column, (t, n) in self.unknown.items()}
+            return told | {"changed": self.changed, "unknown": unknown}
         found = {"checks": self.checks, "rollups": self.rollups, "lattice": self.lattice}
         if self.objective is None:
             return found

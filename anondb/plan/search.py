@@ -60,9 +60,10 @@ def search(db: Steps, plan: Plan, names: Scratch, encoded: Encoded, options: Opt
     judged = judged_models(plan, encoded)
     if algorithm.fuses:
         values = [labels[0] for labels in encoded.nodes]
-        outcome = fusing.search(db, fusing.of(plan, names, encoded.quasi), values)
+        accepted = {column.name for column in plan.policy.columns if column.unknown == "accept"}
+        outcome = fusing.search(db, fusing.of(plan, names, encoded.quasi), values, accepted)
         facts = {"tuples": outcome.tuples, "rare": outcome.rare, "fusions": outcome.iterations}
-        return Found(outcome, judged, facts | {"changed": outcome.changed})
+        return Found(outcome, judged, {**facts, "changed": outcome.changed, "unknown": outcome.unknown})
     _reference(db, names, encoded, judged)
     outcome = partitioning.search(db, partitioning.of(plan, names, judged, encoded.null_code))
     cut = tuple(q.name for q in encoded.quasi if q.number in outcome.columns)

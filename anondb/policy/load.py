@@ -196,6 +196,7 @@ COLUMN: Mapping[str, Key] = {
     "min_level": Key(read_level),
     "max_level": Key(read_level),
     "ontology": Key(read_text),
+    "unknown": Key(choice(("accept",))),
     "set": Key(read_flag),
     "items": Key(read_items),
     "keep": Key(choice(("identifying",))),

@@ -39,6 +39,11 @@ def check_method(spot: Spot, said: Table, algorithm: Algorithm) -> None:
 def check_columns(spot: Spot, columns: Table, algorithm: Algorithm | None) -> None:
     """An ontology is for quasi-identifiers of algorithms that read it, and stands alone."""
     for name, column in columns.items():
+        if "unknown" in column and not ("ontology" in column and algorithm and algorithm.fuses):
+            spot.at("columns", name, "unknown").report(
+                f"{quoted(name)} is not fused by an ontology, so that no text of it is unknown to one",
+                "leave the key out",
+            )
         if "ontology" not in column:
             continue
         here, role = spot.at("columns", name, "ontology"), column.get("role", Role.QUASI)

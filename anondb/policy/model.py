@@ -57,6 +57,7 @@ class Column:
     set: bool = False  # an array of texts
     items: Items | None = None  # its texts are rows of another table
     ontology: str | None = None  # by which its values are compared, instead of a hierarchy
+    unknown: str | None = None  # "accept": many of its texts may mean nothing to its ontology
     keep: str | None = None  # "identifying": released as it is, although persons can be told by it
 
     @property

@@ -78,20 +78,26 @@ class Fusion:
 def values(f: Fusion, quasi: Quasi) -> exp.Create:
     """The values of a column by their meaning, or each for itself."""
     entries = scratch(f.names.dictionary(quasi), "e")
-    if not isinstance(quasi.hierarchy, Meaning):
-        columns = [
-            col("leaf", "e"),
-            named(col("leaf", "e"), "code"),
-            named(cast(null(), "int"), "concept"),
-            named(col("raw", "e"), "spelling"),
-        ]
-        return create_scratch(f.values(quasi), query(columns, entries))
     counts = _grouped(
         [named(col(quasi.code, "s"), "leaf"), named(cast(exp.Sum(this=col("n", "s")), "bigint"), "n")],
         scratch(f.names.freq, "s"),
         1,
     )
     counted = exp.Join(this=subquery(counts, "c"), on=equal(cast(col("leaf", "c"), "int"), col("leaf", "e")))
+    if not isinstance(quasi.hierarchy, Meaning):
+        rare = exp.and_(
+            exp.LT(this=col("n", "c"), expression=number(f.k)),
+            exp.Not(this=exp.Is(this=col("raw", "e"), expression=null())),
+        )
+        columns = [
+            col("leaf", "e"),
+            named(col("leaf", "e"), "code"),
+            named(cast(null(), "int"), "concept"),
+            named(exp.Case().when(rare, string(quasi.root)).else_(col("raw", "e")), "spelling"),
+            named(rare.copy(), "is_rare"),
+            col("n", "c"),
+        ]
+        return create_scratch(f.values(quasi), query(columns, entries, joins=[counted]))
     arrays = [
         named(array(column, col("leaf", "e")), name)
         for name, column in (
@@ -105,32 +111,41 @@ def values(f: Fusion, quasi: Quasi) -> exp.Create:
         "anondb.code_values",
         *[col(name, "g") for name in ("leaves", "terms", "counts")],
         string(quasi.hierarchy.ontology),
+        number(f.k),
     )
-    columns = [col(name, "v") for name in ("leaf", "code", "concept", "spelling")]
+    columns = [col(name, "v") for name in ("leaf", "code", "concept", "spelling", "is_rare", "n")]
     return create_scratch(f.values(quasi), query(columns, gathered, joins=[_lateral(coded, "v")]))
 
 
 def unknown(f: Fusion, quasi: Quasi) -> exp.Select:
-    """Values of a column that its ontology does not know: how many."""
+    """Values of a column that its ontology does not know: how many, of how many records, of all how many."""
     is_unknown = exp.and_(
         exp.Is(this=col("concept", "v"), expression=null()),
         exp.GT(this=col("leaf", "v"), expression=number(0)),
     )
-    return query([exp.Count(this=exp.Star())], scratch(f.values(quasi), "v"), where=is_unknown)
+    only = exp.Where(this=is_unknown)
+    records = exp.Sum(this=col("n", "v"))
+    figures = [
+        exp.Filter(this=exp.Count(this=exp.Star()), expression=only),
+        call("coalesce", exp.Filter(this=records, expression=only.copy()), number(0)),
+        call("coalesce", records.copy(), number(0)),
+    ]
+    return query([cast(figure, "bigint") for figure in figures], scratch(f.values(quasi), "v"))
 
 
 def tuples(f: Fusion) -> exp.Create:
     """The different combinations, numbered by a keyed hash: whatever is drawn of them by number is then drawn."""
     codes = [named(col("code", f"v{q.number}"), code_of(q)) for q in f.quasi]
     total = named(cast(exp.Sum(this=col("n", "f")), "bigint"), "n")
+    is_rare = exp.or_(*[col("is_rare", f"v{q.number}") for q in f.quasi])
     counted = query(
-        [*codes, total],
+        [*codes, total, named(call("bool_or", is_rare), "is_rare")],
         scratch(f.names.freq, "f"),
         joins=_meant(f, "f"),
         group=[number(q.number) for q in f.quasi],
     )
     codes_of = [col(code_of(q), "x") for q in f.quasi]
-    columns = [named(keyed_rank(Key.DRAW, codes_of), "tuple"), *codes_of, col("n", "x")]
+    columns = [named(keyed_rank(Key.DRAW, codes_of), "tuple"), *codes_of, col("n", "x"), col("is_rare", "x")]
     return create_scratch(f.tuples, with_keys(query(columns, subquery(counted, "x")), f.names))
 
 
@@ -145,7 +160,9 @@ def figures(f: Fusion) -> exp.Select:
 
 
 def fuse(f: Fusion, *, by_likeness: bool) -> exp.Create:
-    counts = query([array(col("n", "t"), col("tuple", "t"))], scratch(f.tuples, "t"))
+    counts, rare = (
+        query([array(col(name, "t"), col("tuple", "t"))], scratch(f.tuples, "t")) for name in ("n", "is_rare")
+    )
     rows: exp.Expr = string(temporary(f.likeness)) if by_likeness else null()
     rounds = call(
         "anondb.fuse",
@@ -154,6 +171,7 @@ def fuse(f: Fusion, *, by_likeness: bool) -> exp.Create:
         cast(rows, "regclass"),
         string(f.variant),
         number(f.seed),
+        subquery(rare),
     )
     columns = [col(name, "z") for name in ("round", "tuple", "partner", "released_as")]
     return create_scratch(f.fused, query(columns, table_of(rounds, "z")))

@@ -11,6 +11,7 @@ from anondb.sqlgen.build import (
     call,
     cast,
     col,
+    collate_c,
     create_scratch,
     equal,
     every,
@@ -235,10 +236,27 @@ def _distance(f: Fusion, quasi: Quasi) -> exp.Expr:
 
 
 def _concepts(f: Fusion, quasi: Quasi) -> exp.Select:
-    """Each text with its code and concept."""
+    """Each text with its code and concept; and each label that is released for a rare one, if it is no text itself."""
     entry = exp.Join(this=scratch(f.values(quasi), "v"), on=equal(col("leaf", "v"), col("leaf", "e")))
-    columns = [col("raw", "e"), col("code", "v"), col("concept", "v")]
-    return query(columns, scratch(f.names.dictionary(quasi), "e"), joins=[entry])
+    columns = [named(collate_c(col("raw", "e")), "raw"), col("code", "v"), col("concept", "v")]
+    texts = query(columns, scratch(f.names.dictionary(quasi), "e"), joins=[entry])
+    label = collate_c(col("spelling", "v"))
+    same = equal(collate_c(col("raw", "e")), label.copy())
+    is_new = exp.and_(
+        col("is_rare", "v"),
+        exp.Not(this=exp.Is(this=col("concept", "v"), expression=null())),
+        exp.Is(this=col("leaf", "e"), expression=null()),
+    )
+    labels = query(
+        [named(label, "raw"), exp.Min(this=col("code", "v")), exp.Min(this=col("concept", "v"))],
+        scratch(f.values(quasi), "v"),
+        joins=[exp.Join(this=scratch(f.names.dictionary(quasi), "e"), on=same, side="LEFT")],
+        where=is_new,
+        group=[number(1)],
+    )
+    return query(
+        [col(name, "y") for name in ("raw", "code", "concept")], union_all([texts, labels]).subquery("y")
+    )
 
 
 def _unnested(values: exp.Expr) -> exp.Expr:

@@ -72,8 +72,9 @@ end $$;
 comment on function anondb.value_concepts(text[], text) is
 'What the values of a column mean, each understood among the others; those that the ontology does not know are left out.';
 
-create function anondb.code_values(leaves int[], terms text[], counts bigint[], ontology text = 'wordnet')
-returns table (leaf int, code int, concept int, spelling text)
+create function anondb.code_values(
+    leaves int[], terms text[], counts bigint[], ontology text = 'wordnet', k bigint = 1)
+returns table (leaf int, code int, concept int, spelling text, is_rare boolean, n bigint)
 language sql stable parallel safe
 begin atomic
     with value as (
@@ -81,15 +82,23 @@ begin atomic
                coalesce(m.concept::text, anondb.normal_term(u.term)) as meaning, m.concept is null as is_unknown
         from unnest(leaves, terms, counts) as u (leaf, term, n)
         left join anondb.value_concepts(terms, ontology) as m on m.term = u.term
+    ), spelt as (
+        select v.leaf, min(v.leaf) over same as code, v.concept, v.n,
+               first_value(v.term) over best as spelling, first_value(v.n) over best as records
+        from value as v
+        window same as (partition by v.is_unknown, v.meaning),
+               best as (partition by v.is_unknown, v.meaning order by v.n desc, v.term)
     )
-    select v.leaf, min(v.leaf) over same, v.concept,
-           first_value(v.term) over (partition by v.is_unknown, v.meaning order by v.n desc, v.term)
-    from value as v
-    window same as (partition by v.is_unknown, v.meaning);
+    -- what only a few have written is theirs: its concept says the same in nobody's words, and no concept says nothing
+    select s.leaf, s.code, s.concept,
+           case when s.spelling is null or s.records >= code_values.k then s.spelling else coalesce(c.label, '*') end,
+           s.spelling is not null and s.records < code_values.k, s.n
+    from spelt as s left join anondb.concept as c on c.id = s.concept;
 end;
-comment on function anondb.code_values(int[], text[], bigint[], text) is
+comment on function anondb.code_values(int[], text[], bigint[], text, bigint) is
 'Values of a column, each with a code that it shares with those of the same concept (or, unknown, of the same '
-'normal form), and the most frequent spelling among them. NULL is a value of its own.';
+'normal form), and the most frequent spelling among them. If that is rare, of fewer than k records, the label of the '
+'concept stands for it, or * if there is none. NULL is a value of its own.';
 
 create function anondb.concept_likeness(codes int[], concepts int[], measure text, whole int)
 returns table (a int, b int, likeness int)
@@ -143,7 +152,8 @@ comment on function anondb.check_fusion(bigint[], bigint, text, regclass) is
 'similarities, SA310 if all records together are fewer than k.';
 
 create function anondb.fuse(
-    counts bigint[], k bigint, likeness regclass = null, variant text = 'semantic', seed bigint = 0)
+    counts bigint[], k bigint, likeness regclass = null, variant text = 'semantic', seed bigint = 0,
+    rare boolean[] = null)
 returns table (round int, tuple int, partner int, released_as int)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
 -- In a round, one tuple takes the values of another. No tuple is ever new and none gets smaller, so that the best
@@ -155,6 +165,10 @@ declare
     v_by_union constant boolean := variant = 'semantic';                          -- H3
     v_n bigint[] := coalesce(counts, '{}');                                       -- 0 once it is gone
     v_tuples constant int := cardinality(v_n);
+    -- A tuple of rare texts comes after all others as a partner, however similar it is. Which ones these are does
+    -- not change, so that bounds stay bounds.
+    v_last constant int[] := array(select case when coalesce(rare[g.i], false) then 1000000000 else 0 end
+                                   from generate_series(1, v_tuples) as g (i) order by g.i);
     v_best int[] := array_fill(2147483647, array[v_tuples]);                      -- at most so similar to another
     v_fewest bigint[] := array_fill(0::bigint, array[v_tuples]);                  -- at least so many in that one
     v_witness int[] := array_fill(0, array[v_tuples]);                            -- who was so when it was looked for
@@ -186,9 +200,9 @@ begin
                   and (not v_by_union or v_sole[v_tuple] or v_n[v_partner] = v_fewest[v_tuple]);
             v_likes := anondb.likeness_row(likeness, v_tuple);
             select array_agg(b.likeness) as best, array_agg(b.n) as n, array_agg(b.j) as j into v_found
-            from (select x.likeness, x.n, x.j
-                  from unnest(v_likes, v_n) with ordinality as x (likeness, n, j)
-                  where x.n > 0 and x.j <> v_tuple order by x.likeness desc, x.n, x.j limit 2) as b;
+            from (select x.likeness - x.last as likeness, x.n, x.j
+                  from unnest(v_likes, v_n, v_last) with ordinality as x (likeness, n, last, j)
+                  where x.n > 0 and x.j <> v_tuple order by x.likeness - x.last desc, x.n, x.j limit 2) as b;
             v_best[v_tuple] := v_found.best[1];
             v_fewest[v_tuple] := v_found.n[1];
             v_witness[v_tuple] := v_found.j[1];
@@ -199,9 +213,9 @@ begin
             v_likes := case when likeness is not null and variant not in ('distributional', 'random')
                             then anondb.likeness_row(likeness, v_tuple) end;
             select x.j into v_partner
-            from unnest(v_likes, v_n) with ordinality as x (likeness, n, j)
+            from unnest(v_likes, v_n, v_last) with ordinality as x (likeness, n, last, j)
             where x.n > 0 and x.j <> v_tuple
-            order by x.likeness desc, case when v_by_union or variant = 'distributional' then x.n end,
+            order by x.last, x.likeness desc, case when v_by_union or variant = 'distributional' then x.n end,
                      hashint8extended(x.j, v_draw), x.j
             limit 1;
         end if;
@@ -218,12 +232,12 @@ begin
     return query select f.i::int, f.tuple, f.partner, v_final[f.tuple]
                  from unnest(v_from, v_into) with ordinality as f (tuple, partner, i);
 end $$;
-comment on function anondb.fuse(bigint[], bigint, regclass, text, bigint) is
+comment on function anondb.fuse(bigint[], bigint, regclass, text, bigint, boolean[]) is
 'Which tuple takes the values of which partner, round by round, until every tuple has k records or more, and as '
 'which tuple its records are released in the end. counts are the records of tuple 1, 2 ..; likeness is a relation '
 '(tuple int, likeness int[]). The variant: semantic (H1, H2, H3), h1_h2, h1, none (any tuple below k, its most '
 'similar partner), distributional (the partner with fewest records), random (any partner); what is then equal is '
-'drawn by the seed.';
+'drawn by the seed. A tuple that is rare, because few have written a text of it, is a partner only if there is no other.';
 
 create function anondb.likeness_row(likeness regclass, tuple int) returns int[]
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$

@@ -7,13 +7,19 @@ from collections.abc import Sequence
 Likeness = Sequence[Sequence[int]]
 
 
-def allowed(counts: Sequence[int], k: int, likeness: Likeness, variant: str) -> set[tuple[int, int]]:
-    """The pairs (tuple, partner) that a round may choose from; a tuple with 0 records is gone. From 0."""
+def allowed(
+    counts: Sequence[int], k: int, likeness: Likeness, variant: str, rare: Sequence[bool]
+) -> set[tuple[int, int]]:
+    """The pairs (tuple, partner) that a round may choose from; a tuple with 0 records is gone. From 0.
+
+    A partner of rare texts is there for those alone that have no other; they come last by H2.
+    """
     there = [i for i, n in enumerate(counts) if n]
     tuples = [i for i in there if counts[i] < k]
     if not tuples:
         return set()
     partners = {i: [j for j in there if j != i] for i in tuples}
+    partners = {i: [j for j in others if not rare[j]] or others for i, others in partners.items()}
     if variant not in ("none", "random"):  # H1
         fewest = min(counts[i] for i in tuples)
         tuples = [i for i in tuples if counts[i] == fewest]
@@ -27,7 +33,7 @@ def allowed(counts: Sequence[int], k: int, likeness: Likeness, variant: str) -> 
             for i in tuples
         }
     if variant in ("semantic", "h1_h2"):  # H2
-        best = {i: likeness[i][partners[i][0]] for i in tuples}
+        best = {i: (not rare[partners[i][0]], likeness[i][partners[i][0]]) for i in tuples}
         tuples = [i for i in tuples if best[i] == max(best.values())]
     pairs = {(i, j) for i in tuples for j in partners[i]}
     if variant == "semantic":  # H3

@@ -27,6 +27,12 @@ class Example:
     likeness: list[list[int]]
     variant: str
     seed: int
+    rare: list[bool] | None = None
+
+    @property
+    def last(self) -> list[bool]:
+        """Which tuples are partners of those alone that have no other."""
+        return self.rare or [False] * len(self.counts)
 
 
 @st.composite
@@ -38,7 +44,8 @@ def examples(draw: st.DrawFn, variants: tuple[str, ...] = VARIANTS) -> Example:
         for j in range(i):
             likeness[i][j] = likeness[j][i] = draw(st.integers(0, 3))
     k = draw(st.integers(1, min(6, sum(counts))))
-    return Example(counts, k, likeness, draw(st.sampled_from(variants)), draw(st.integers(-5, 5)))
+    rare = draw(st.none() | st.lists(st.booleans(), min_size=len(counts), max_size=len(counts)))
+    return Example(counts, k, likeness, draw(st.sampled_from(variants)), draw(st.integers(-5, 5)), rare)
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +62,8 @@ def fuse(connection: Connection, example: Example) -> list[Fusion]:
     connection.cursor().executemany("insert into alike values (%s, %s)", rows)
     found: list[Any] = connection.execute(
         "select f.round, f.tuple, f.partner, f.released_as"
-        " from anondb.fuse(%s::bigint[], %s, 'pg_temp.alike', %s, %s) as f order by f.round",
-        (example.counts, example.k, example.variant, example.seed),
+        " from anondb.fuse(%s::bigint[], %s, 'pg_temp.alike', %s, %s, %s) as f order by f.round",
+        (example.counts, example.k, example.variant, example.seed, example.rare),
     ).fetchall()
     return [(round_, a - 1, b - 1, c - 1) for round_, a, b, c in found]
 
@@ -70,10 +77,12 @@ def test_every_round_is_one_that_the_variant_allows(one_connection: Connection, 
     counts = list(example.counts)
     for place, (round_, chosen, partner, _) in enumerate(fuse(one_connection, example), 1):
         assert round_ == place
-        assert (chosen, partner) in oracle.allowed(counts, example.k, example.likeness, example.variant)
+        assert (chosen, partner) in oracle.allowed(
+            counts, example.k, example.likeness, example.variant, example.last
+        )
         counts[partner] += counts[chosen]
         counts[chosen] = 0
-    assert oracle.allowed(counts, example.k, example.likeness, example.variant) == set()
+    assert oracle.allowed(counts, example.k, example.likeness, example.variant, example.last) == set()
 
 
 @many
@@ -104,10 +113,10 @@ def test_where_nothing_is_equal_the_seed_decides_nothing(
     counts = list(example.counts)
     fusions = fuse(one_connection, example)
     for _, chosen, partner, _ in fusions:
-        assume(len(oracle.allowed(counts, example.k, example.likeness, "semantic")) == 1)
+        assume(len(oracle.allowed(counts, example.k, example.likeness, "semantic", example.last)) == 1)
         counts[partner] += counts[chosen]
         counts[chosen] = 0
-    other = Example(example.counts, example.k, example.likeness, "semantic", example.seed + 1)
+    other = Example(example.counts, example.k, example.likeness, "semantic", example.seed + 1, example.rare)
     assert fuse(one_connection, other) == fusions
 
 
