@@ -185,7 +185,8 @@ def test_a_comparison_needs_no_right_but_to_read(clinic: Clinic, new_role: Calla
     clinic.execute("grant usage on schema hospital, anondb to {role}", role=role)
     clinic.execute("grant select on hospital.admissions to {role}", role=role)
     clinic.execute(
-        "grant select on anondb.install, anondb.vgh, anondb.vgh_node, anondb.vgh_path to {role}", role=role
+        "grant select on anondb.install, anondb.secret, anondb.vgh, anondb.vgh_node, anondb.vgh_path to {role}",
+        role=role,
     )
     as_role = make_conninfo(clinic.dsn, options=f"-c role={role}")
     for target in ("share.admissions", "nowhere.admissions"):
