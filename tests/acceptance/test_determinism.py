@@ -93,7 +93,8 @@ def test_what_the_server_knows_of_the_source_does_not_change_a_byte(clinic: Clin
         clinic.has_released(policy)
         releases.add(clinic.dump())
     passes = clinic.execute(
-        'select count(*) from anondb.run_step as s where s.sql like \'%"hospital"."rows"%\' group by s.run'
+        'select count(*) from anondb.run_step as s where s.sql like \'%"hospital"."rows"%\''
+        " and s.stage <> 'prepare' group by s.run"
     )
     assert len(releases) == 1
     assert sorted(passes) == [(1,), (2,)]
