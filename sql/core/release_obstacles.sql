@@ -63,6 +63,13 @@ begin atomic
     from pg_catalog.pg_constraint as f
     where f.confrelid = release and f.contype = 'f' and f.conrelid <> release
     union all
+    -- The server looks keys up as the owner of the table that they refer to, in the session of the runner. Code on that
+    -- table, an index predicate for example, is then run, and settings that it makes stay.
+    select 'foreign key', format('%I to %s', f.conname, f.confrelid::regclass)
+    from pg_catalog.pg_constraint as f join pg_catalog.pg_class as p on p.oid = f.confrelid
+    where f.conrelid = release and f.contype = 'f' and f.confrelid <> release
+      and pg_catalog.pg_get_userbyid(p.relowner) <> current_user
+    union all
     select 'trigger', quote_ident(t.tgname)
     from pg_catalog.pg_trigger as t where t.tgrelid = release and not t.tgisinternal
     union all

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from anondb.api import Database
@@ -109,3 +111,28 @@ def test_a_table_with_the_comment_of_a_release_is_not_ours(connection: Connectio
     connection.execute(f"comment on table share.persons is '{said}'".encode())
     with pytest.raises(UsageError, match="was not made by anondb"):
         db.run(parse(POLICY))
+
+
+def test_a_foreign_key_of_a_release_leads_to_no_code_of_another_role(
+    connection: Connection, db: Database, new_role: Callable[[], str]
+) -> None:
+    """The server looks a key up as the owner of the table that it refers to, in the session of the runner: what
+    that one's functions set there stays."""
+    connection.execute(HOSPITAL)
+    db.run(parse(POLICY))
+    other = new_role()
+    connection.execute(
+        "create table lair.stays (id int primary key, seen boolean);"
+        "insert into lair.stays select i, true from generate_series(0, 2) as i;"
+        "create function lair.turn(int) returns int language plpgsql immutable as"
+        " $$ begin perform nextval('lair.calls'), set_config('search_path', 'lair', false); return $1; end $$;"
+        "create index on lair.stays (seen) where lair.turn(1) > 0;"
+        "alter table share.persons add constraint known foreign key (stay) references lair.stays"
+    )
+    connection.execute(
+        f"alter table lair.stays owner to {other}; grant usage on schema lair to {other}".encode()
+    )
+    connection.execute("alter sequence lair.calls restart")
+    with pytest.raises(UsageError, match=r"in the way of the new release: foreign key known to lair\.stays"):
+        db.run(parse(POLICY))
+    assert connection.execute("select is_called from lair.calls").fetchall() == [(False,)]
