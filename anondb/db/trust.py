@@ -115,6 +115,14 @@ from (
                      pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid))
     from pg_catalog.pg_class as c join pg_catalog.pg_policy as p on p.polrelid = c.oid
     where c.relnamespace = %(schema)s::oid
+    union all
+    select pg_get_indexdef(i.indexrelid)
+    from pg_catalog.pg_class as c join pg_catalog.pg_index as i on i.indrelid = c.oid
+    where c.relnamespace = %(schema)s::oid and (i.indexprs is not null or i.indpred is not null)
+    union all
+    select concat_ws(' ', 'inherited', c.relname, i.inhrelid::regclass)
+    from pg_catalog.pg_class as c join pg_catalog.pg_inherits as i on i.inhparent = c.oid
+    where c.relnamespace = %(schema)s::oid and c.relkind = 'r'
 ) as d(text)
 """
 _SCHEMA = "select n.oid from pg_catalog.pg_namespace as n where n.nspname = 'anondb'"

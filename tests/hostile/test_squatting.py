@@ -215,6 +215,8 @@ CHANGES = {
         "select 1 as ontology, ''::text as term, 1 as concept where trap.spring()"
     ),
     "a default": "alter table anondb.run alter column package set default trap.spring()::text",
+    "an index": "create index on anondb.run (lower(source))",
+    "a table of the same rows": "create table trap.more () inherits (anondb.vgh)",
     "a policy": (
         "alter table anondb.vgh enable row level security; create policy p on anondb.vgh using (trap.spring())"
     ),
