@@ -16,22 +16,28 @@ mode: ContextVar[int] = ContextVar("mode", default=OWNER)
 """Of every file that is written."""
 
 
-def write(path: Path | str, text: str) -> None:
+def write(path: Path | str, text: str, *, private: bool = False, replace: bool = True) -> None:
     """A new file in the place of whatever had this name: no link is followed, and no wider mode stays.
 
     It is made beside its place under a name that nobody can guess, and renamed: in a directory that all can
     write, another user's link or file is never written into. Pipes and devices (/dev/stdout) are written to.
+    What is `private` is its owner's alone, whatever was asked for. Without `replace`, a name that is taken is
+    a FileExistsError.
     """
     place = Path(path)
-    if _is_stream(place):
+    if replace and _is_stream(place):
         with place.open("w", encoding="utf-8") as stream:
             stream.write(text)
         return
     fresh = _create(place)
     try:
         fresh.write_text(text, encoding="utf-8")
-        fresh.chmod(mode.get())
-        fresh.replace(place)
+        fresh.chmod(OWNER if private else mode.get())
+        if replace:
+            fresh.replace(place)
+        else:
+            os.link(fresh, place)  # fails where something has come to be meanwhile
+            fresh.unlink()
     except BaseException:
         with suppress(OSError):
             fresh.unlink()

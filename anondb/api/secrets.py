@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 
+from anondb import files
 from anondb.db import secret
 from anondb.db.session import Session
 from anondb.errors import UsageError
@@ -30,7 +28,7 @@ class Secrets:
             raise UsageError(f"{path} exists", hint="choose another name, or write over it with --force")
         text = secret.read(self.session) + "\n"
         try:
-            _write(path, text, force=force)
+            files.write(path, text, private=True, replace=force)
         except FileExistsError:
             raise UsageError(f"{path} exists", hint="choose another name, or use --force") from None
         except OSError as error:
@@ -50,18 +48,3 @@ class Secrets:
                 hint="give a file that anondb secret export has written",
             )
         secret.replace(self.session, text)
-
-
-def _write(path: Path, text: str, *, force: bool) -> None:
-    """A new file with mode 0600: what was at its name before is not written into, nor whatever it links to."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="ascii") as opened:
-            opened.write(text)
-        if force:
-            Path(name).replace(path)
-        else:
-            os.link(name, path)  # fails where something has come to be meanwhile
-    finally:
-        with suppress(FileNotFoundError):
-            Path(name).unlink()

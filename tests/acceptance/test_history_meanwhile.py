@@ -20,14 +20,8 @@ from anondb.errors import DatabaseError, UsageError
 from anondb.policy.load import load
 from tests.acceptance.clinic import Clinic, complaint, ended, eventually
 
-# Stops whoever writes down the steps of a run, for as long as the gate is shut.
-STOP = """
-create function hospital.stop() returns trigger language plpgsql as $$
-begin
-    perform pg_catalog.pg_advisory_xact_lock_shared(907);
-    return new;
-end $$;
-create trigger stop before insert on anondb.run_step for each row execute function hospital.stop();
+WAITS_FOR_STEPS = """
+select l.pid from pg_locks as l where l.relation = 'anondb.run_step'::regclass and not l.granted
 """
 WAITS_FOR_ROW = """
 select a.pid from pg_stat_activity as a
@@ -85,10 +79,13 @@ def test_whoever_touches_the_record_of_a_run_waits_for_its_end(clinic: Clinic) -
 
 
 def test_a_client_that_dies_at_the_end_leaves_a_release_with_its_figures_or_none(clinic: Clinic) -> None:
-    clinic.execute(STOP)
-    with clinic.gate_shut() as wait_for_backend:
-        running = clinic.start("run", clinic.policy())
-        wait_for_backend()
+    """What it writes last are the steps of its run."""
+    with psycopg.connect(clinic.dsn) as holder:
+        with clinic.gate_shut() as wait_for_backend:
+            running = clinic.start("run", clinic.policy(source="hospital.gated"))
+            wait_for_backend()
+            holder.execute("lock table anondb.run_step in share mode")
+        assert eventually(lambda: clinic.execute(WAITS_FOR_STEPS))
         os.kill(running.pid, signal.SIGKILL)
         ended(running)
         clinic.execute(SESSIONS)
@@ -101,7 +98,10 @@ def test_a_client_that_dies_at_the_end_leaves_a_release_with_its_figures_or_none
 def test_a_run_whose_figures_were_lost_is_not_reported_as_empty(clinic: Clinic) -> None:
     """Earlier versions wrote them after the commit."""
     run = clinic.has_released()["run"]
-    clinic.execute("alter table anondb.run disable trigger user; update anondb.run set result = null")
+    clinic.execute(
+        "alter table anondb.run disable trigger user; update anondb.run set result = null;"
+        "alter table anondb.run enable trigger user"
+    )
     with Database(Door(clinic.dsn)) as db:
         for look in (db.evaluate, db.report):
             with pytest.raises(

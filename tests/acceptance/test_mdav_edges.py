@@ -158,12 +158,12 @@ def test_only_texts_that_the_ontology_does_not_know_need_a_tagger(
 
 
 def test_drawn_terms_do_not_tell_the_number_of_a_record_to_those_who_know_the_seed(db: Database) -> None:
-    """Two logs of the same numbers, concepts and phrases, but for a text that means nothing."""
-    common = [["jazz"], ["loud jazz"]] * 8
+    """They come from the secret of the installation too."""
+    log(db, [["jazz"], ["loud jazz"]] * 8)
     drawn = []
-    for word in ("xyzzy", "plugh"):
-        log(db, [*common, ["zz jazz", word]])
+    for _ in range(2):
         db.run(a_policy(method="seed = 7"))
         drawn.append(released(db))
+        db.renew_secret()
     assert {tuple(terms) for _, terms in drawn[0]} == {("jazz",), ("loud jazz",)}
     assert drawn[0] != drawn[1]

@@ -12,6 +12,8 @@ select i, 20 + i % 12, 'Z907' || i % 4, (array['owl', 'wren', 'carp', 'pike', 'o
        (array['flu', 'pneumonia', 'cancer', 'carcinoid', 'gastritis', 'dyspepsia'])[1 + i % 6]
 from generate_series(1, 48) as i;
 create table public.coded as select i.id, i.age::text, '*' as zip, i.diagnosis from public.visits as i;
+create table share.taken (zip text);
+create index on share.taken (zip);
 create table public.logs (id int, city text, queries text[]);
 insert into public.logs
 select i, 'city', (array[array['owl', 'wren'], array['carp', 'pike'], array['oak', 'elm']])[1 + i % 3 : 1 + i % 3]
@@ -77,6 +79,7 @@ def write_files(folder: Path) -> None:
         "datafly": policy("datafly", full, privacy=models),
         "incognito": policy("incognito", full, privacy='k = 2\nunit = "id"\nsuppression = 0.5'),
         "optimal": policy("optimal", full, target="best"),
+        "taken": policy("datafly", full, target="share.taken"),
         "mondrian": policy("mondrian", known | BARE | {"reason": reason}),
         "fusion": policy("fusion", known | BARE | {"reason": meant}),
         "le_diversity": policy(
@@ -132,6 +135,7 @@ COMMANDS = """
     plan datafly.toml
     run datafly.toml --evaluate full --report datafly.html
     run datafly.toml
+    run taken.toml --replace
     run incognito.toml --evaluate full
     run optimal.toml --evaluate full
     run mondrian.toml --evaluate full

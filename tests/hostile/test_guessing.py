@@ -21,7 +21,7 @@ from anondb.db.upgrade import upgrade
 from anondb.plan.le_diversity import Anatomy
 from anondb.plan.model import Options
 from anondb.plan.parts import parts
-from anondb.plan.pipeline import Pipeline, Silence, process_of
+from anondb.plan.pipeline import Pipeline, Silence, create, process_of
 from anondb.plan.prepare import prepare_trial
 from anondb.plan.process import Job
 from anondb.plan.trial import TEMPORARY
@@ -72,6 +72,7 @@ def guessed(db: Database, policy: Policy, patients: Sequence[tuple[object, ...]]
         assert isinstance(process, Anatomy)
         process.encode()
         process.search()
+        create(pipeline.db, plan, TEMPORARY, kept=False)
         process.publish()
         quasi, sensitive = (in_order(db, f"pg_temp.{part.name}") for part in parts(TEMPORARY))
     return quasi, sensitive
