@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.acceptance.clinic import IDENTIFIER, OTHER, SENSITIVE, Clinic, quasi
+from tests.acceptance.clinic import IDENTIFIER, SENSITIVE, Clinic, quasi
 from tests.acceptance.test_plan import squeezed
 
 # Eight records of each combination, of eight persons, each diagnosis twice: every model holds at the lowest levels.
@@ -35,6 +35,7 @@ t_closeness = [
     { column = "ill", t = 0.3, distance = "hierarchical" },
 ]"""
 UNIT = 'unit = "patient"'
+NUMBERED = '{ role = "other", keep = "identifying" }'
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_every_statement_of_a_run_is_in_the_plan_whatever_the_models(
         "y": quasi('{ csv = "y.csv" }'),
         "ill": '{ role = "sensitive", hierarchy = { csv = "ill.csv" } }' if ranked else SENSITIVE,
         "score": SENSITIVE,
-        "note": OTHER,
+        "note": NUMBERED,
     }
     policy = clinic.policy(
         columns,
