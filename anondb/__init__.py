@@ -21,7 +21,7 @@ from anondb.errors import (
 
 if TYPE_CHECKING:
     from anondb.api import Database, Release, connect
-    from anondb.plan.model import Options
+    from anondb.run.plan import Options
 
 __all__ = [
     "AnondbError",
@@ -42,7 +42,7 @@ _LATER = {
     "Database": "anondb.api",
     "Release": "anondb.api",
     "connect": "anondb.api",
-    "Options": "anondb.plan.model",
+    "Options": "anondb.run.plan",
 }
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import psycopg
 
-from anondb.algorithms.registry import ALGORITHMS
 from anondb.errors import AnondbError, DatabaseError
+from anondb.methods.registry import ALGORITHMS
 from benchmarks import (
     aika,
     full_domain,

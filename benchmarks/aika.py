@@ -11,7 +11,7 @@ from psycopg import sql
 from anondb.api import Database
 from anondb.db import ontology
 from anondb.db.connection import Connection, Door
-from anondb.hierarchy.ranking import RankingMethod
+from anondb.hierarchies.build.ranking import RankingMethod
 from anondb.ontology import wordnet
 from benchmarks import machine
 from benchmarks.database import fresh_database

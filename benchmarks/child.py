@@ -17,7 +17,7 @@ from typing import Any
 import anondb
 from anondb.db.execute import Step
 from anondb.errors import AnondbError
-from anondb.plan.model import Options
+from anondb.run.plan import Options
 
 _STATUS = Path("/proc/self/status")
 

@@ -13,9 +13,9 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from anondb.db import embedded
 from anondb.db.connection import Door
-from anondb.db.upgrade import upgrade
+from anondb.db.embedded.start import start as embedded
+from anondb.db.install.upgrade import upgrade
 
 
 @contextmanager

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from anondb.algorithms.fusion import VARIANTS
 from anondb.api import Database
+from anondb.compare.trial import Setting, Trial
 from anondb.db import ontology
 from anondb.db.connection import Door
 from anondb.db.execute import Step
+from anondb.methods.fusion.fusion import VARIANTS
 from anondb.ontology import wordnet
-from anondb.plan.model import Options as RunOptions
-from anondb.plan.pipeline import Silence
-from anondb.plan.trial import Setting, Trial
 from anondb.policy.load import parse
+from anondb.run.pipeline import Silence
+from anondb.run.plan import Options as RunOptions
 from benchmarks import machine, visits
 from benchmarks.database import fresh_database
 from benchmarks.options import Options

@@ -8,7 +8,7 @@ from typing import Any
 
 from anondb.db import ontology, vgh
 from anondb.db.connection import Connection, Door
-from anondb.hierarchy.model import VghTable
+from anondb.hierarchies.forms import VghTable
 from anondb.ontology import wordnet
 from benchmarks import machine
 from benchmarks.database import fresh_database

@@ -14,9 +14,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from anondb.algorithms.mdav import DISTANCES, MEASURES
 from anondb.db import ontology
 from anondb.db.connection import Connection, Door
+from anondb.methods.mdav.mdav import DISTANCES, MEASURES
 from anondb.ontology import wordnet
 from benchmarks import machine
 from benchmarks.child import run_policy

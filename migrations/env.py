@@ -1,4 +1,4 @@
-"""Alembic's entry point: runs the migrations in the transaction of anondb.db.upgrade."""
+"""Alembic's entry point: runs the migrations in the transaction of anondb.db.install.upgrade."""
 
 from __future__ import annotations
 

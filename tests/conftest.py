@@ -18,10 +18,10 @@ from hypothesis import settings
 from psycopg import sql
 
 from anondb.api import Database
-from anondb.db import embedded
 from anondb.db.connection import Connection, Door
+from anondb.db.embedded import server as embedded
+from anondb.db.install.upgrade import upgrade
 from anondb.db.ontology import store as store_ontology
-from anondb.db.upgrade import upgrade
 from anondb.errors import UsageError
 from anondb.ontology.wordnet import read as read_wordnet
 from tests.servers import drop_made, made_once, new_database, run_folder

@@ -7,31 +7,29 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
-from anondb.hierarchy.model import CsvVgh, Dates, Intervals, Mask, StoredVgh, Values
-from anondb.sqlgen import (
-    account,
-    audit,
-    classes,
-    costs,
-    cuts,
-    encode,
-    equality,
-    frequency,
-    halves,
-    linked,
-    models,
-    node,
-    partition,
-    publish,
-    swap,
-)
-from anondb.sqlgen.build import Node, call
-from anondb.sqlgen.frequency import Counted
-from anondb.sqlgen.models import Closeness, Diversity, Models
-from anondb.sqlgen.node import Costs
-from anondb.sqlgen.partition import Condition, Partitioning
-from anondb.sqlgen.publish import Chosen
-from anondb.sqlgen.shape import Quasi, Relation, Scratch, Sensitive, SourceColumn
+from anondb.hierarchies.forms import CsvVgh, Dates, Intervals, Mask, StoredVgh, Values
+from anondb.methods.full_domain import costs_sql as costs
+from anondb.methods.full_domain import sql as node
+from anondb.methods.full_domain.sql import Costs
+from anondb.methods.mondrian import classes_sql as classes
+from anondb.methods.mondrian import cuts_sql as cuts
+from anondb.methods.mondrian import halves_sql as halves
+from anondb.methods.mondrian import sql as partition
+from anondb.methods.mondrian.sql import Condition, Partitioning
+from anondb.models import sql as models
+from anondb.models.sql import Closeness, Diversity, Models
+from anondb.run import account_sql as account
+from anondb.run import encode_sql as encode
+from anondb.run import frequency_sql as frequency
+from anondb.run import linked_sql as linked
+from anondb.run import publish_sql as publish
+from anondb.run import swap_sql as swap
+from anondb.run import verify_sql as audit
+from anondb.run.frequency_sql import Counted
+from anondb.run.publish_sql import Chosen
+from anondb.sqltree import equality
+from anondb.sqltree.build import Node, call
+from anondb.sqltree.tables import Quasi, Relation, Scratch, Sensitive, SourceColumn
 
 HOSTILE = [
     '"; drop table x--',

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from itertools import product
 
-from anondb.hierarchy.model import VghTable
-from anondb.hierarchy.tree import Node
+from anondb.hierarchies.forms import VghTable
+from anondb.hierarchies.tree import Node
 from anondb.report.measures import measure
 from anondb.report.model import (
     ClassSizes,

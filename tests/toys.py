@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from anondb.hierarchy.model import VghTable
+from anondb.hierarchies.forms import VghTable
 from anondb.ontology.model import Concept, Edge, Lexeme, Ontology
 
 Graph = Mapping[str, Sequence[str]]  # concept → its parents

@@ -8,11 +8,7 @@ The second form makes a small table of its own on the embedded database and trac
 
 from __future__ import annotations
 
-import argparse
-import contextlib
-import io
-import sys
-import threading
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 
@@ -30,7 +26,9 @@ class Trace:
         if event != "call" or not code.co_filename.startswith(f"{PACKAGE}/"):
             return
         name = code.co_qualname
-        if "<module>" in name or name.endswith(("<lambda>", "<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>")):
+        if "<module>" in name or name.endswith(
+            ("<lambda>", "<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>")
+        ):
             return
         if not code.co_flags & 0x01:  # the body of a class, which is run when its module is loaded
             return
@@ -43,4 +41,4 @@ class Trace:
     @property
     def changes(self) -> int:
         found = self.packages
-        return sum(one != other for one, other in zip(found, found[1:], strict=False))
+        return sum(one != other for one, other in pairwise(found))

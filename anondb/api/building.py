@@ -6,18 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anondb.db import aika, gsl, upgrade, vgh
+from anondb.db import gsl, vgh
+from anondb.db.install import upgrade
 from anondb.db.session import Session
 from anondb.errors import UsageError
-from anondb.hierarchy.picture import Losses
-from anondb.hierarchy.ranking import Ranking, RankingMethod
-from anondb.hierarchy.tree import Node, edge_losses
+from anondb.hierarchies.build import candidates as aika
+from anondb.hierarchies.build.ranking import Ranking, RankingMethod
+from anondb.hierarchies.draw import Losses
+from anondb.hierarchies.tree import Node, edge_losses
 from anondb.policy.names import parse_name
 
 if TYPE_CHECKING:
     from anondb.db.execute import Executor
-    from anondb.plan.build_vgh import Ask, Progress
-    from anondb.plan.build_vgh import Building as Built
+    from anondb.hierarchies.build.build import Ask, Progress
+    from anondb.hierarchies.build.build import Building as Built
 
 
 class Building:
@@ -47,8 +49,8 @@ class Building:
         They are stored as `NAME.base`, `NAME.1`, …; `senses` says what values mean (value → term, key or id),
         and `ask` is asked for those that nothing else tells apart.
         """
-        from anondb.algorithms.aika import Options
-        from anondb.plan import build_vgh
+        from anondb.hierarchies.build import build as build_vgh
+        from anondb.hierarchies.build.aika import Options
 
         upgrade.require_current(self.session)
         options, given = Options(k, levels, perspectives, seed), dict(senses or {})

@@ -22,22 +22,24 @@ from anondb.api.ontologies import Ontologies
 from anondb.api.release import Release
 from anondb.api.secrets import Secrets
 from anondb.api.synthetic import SyntheticTables
-from anondb.db import catalog, kept_runs, older_policies, removal, upgrade
+from anondb.db import introspect as catalog
+from anondb.db import kept_runs
 from anondb.db.connection import Connection, Door, find, is_free, is_superuser
-from anondb.db.upgrade import Status
-from anondb.plan.model import Options
+from anondb.db.install import older_policies, removal, upgrade
+from anondb.db.install.upgrade import Status
 from anondb.policy.load import load
 from anondb.policy.model import Policy
+from anondb.run.plan import Options
 
 if TYPE_CHECKING:
-    from anondb.algorithms.gsl_study import Study
-    from anondb.comparison import Trials
-    from anondb.plan.compare import CompareListener
-    from anondb.plan.evaluation import Evaluation
-    from anondb.plan.experiment import ExperimentRequest
-    from anondb.plan.experiment import Progress as StudyProgress
-    from anondb.plan.explore import OpenLattice
-    from anondb.plan.pipeline import Listener
+    from anondb.compare.compare import CompareListener
+    from anondb.compare.comparison import Trials
+    from anondb.evaluation.evaluation import Evaluation
+    from anondb.run.explore import OpenLattice
+    from anondb.run.pipeline import Listener
+    from anondb.study.experiment import ExperimentRequest
+    from anondb.study.experiment import Progress as StudyProgress
+    from anondb.study.gsl_study import Study
 
 
 log = logging.getLogger("anondb")
@@ -78,12 +80,12 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
 
         `report` names a file for the report of the run, which is then evaluated in full.
         """
-        from anondb.plan import run as running
+        from anondb.run import release as running
 
         policy, options = _policy(policy), options or Options()
         self._warn_superuser()
         if report is not None:
-            from anondb import release_report
+            from anondb.report import release as release_report
 
             options = replace(options, evaluate="full")
             upgrade.require_current(self.session)
@@ -96,17 +98,17 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
 
     def report(self, run: int | str = "last", file: Path | str | None = None) -> Path:
         """Writes the report of a run, one HTML file, from the history alone; returns where it is."""
-        from anondb import release_report
+        from anondb.report import release as release_report
 
         upgrade.require_current(self.session)
         return release_report.write(self.session, run, file)
 
     def plan(self, policy: Policy | Path | str, *, replace: bool = False) -> str:
         """The whole SQL that a run would send; reads the catalogue and touches nothing."""
-        from anondb.plan import rehearse
-        from anondb.plan.compile import compile_plan
-        from anondb.plan.meanings import ontologies
-        from anondb.plan.parts import is_in_parts, parts
+        from anondb.methods.le_diversity.parts import is_in_parts, parts
+        from anondb.methods.meanings import ontologies
+        from anondb.run import explain as rehearse
+        from anondb.run.compile import compile_plan
 
         upgrade.require_current(self.session)
         policy = _policy(policy)
@@ -127,15 +129,15 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
         listener: Listener | None = None,
     ) -> OpenLattice:
         """Every node of a policy's lattice, with its state and figures; `full` checks those that need not be too."""
-        from anondb.plan import explore as exploring
-        from anondb.plan.pipeline import Silence
+        from anondb.run import explore as exploring
+        from anondb.run.pipeline import Silence
 
         observe = (listener or Silence()).step
         return exploring.explore(self.door, _policy(policy), options or Options(), full=full, observe=observe)
 
     def evaluate(self, run: int | str = "last") -> Evaluation:
         """What a run found that its release is worth and gives away; `"last"` is the last that published."""
-        from anondb.plan import evaluation
+        from anondb.evaluation import evaluation
 
         upgrade.require_current(self.session)
         return evaluation.of_run(kept_runs.find(self.session, run))
@@ -163,9 +165,9 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
         hierarchies by column. `unit` names the person, whom risk then counts.
         `roots` are the labels, one for each quasi-identifier, of a record that is masked.
         """
-        from anondb.plan import evaluate_tables as tables
-        from anondb.plan.compared import EvaluationRequest
-        from anondb.plan.pipeline import Silence
+        from anondb.evaluation import tables as tables
+        from anondb.evaluation.two_tables import EvaluationRequest
+        from anondb.run.pipeline import Silence
 
         asked = EvaluationRequest(
             original,
@@ -195,8 +197,8 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
         listener: CompareListener | None = None,
     ) -> Trials:
         """Tries every algorithm, or its variants, with every k and so many quasi-identifiers; publishes nothing."""
-        from anondb.comparison import Trials
-        from anondb.plan import compare as comparing
+        from anondb.compare import compare as comparing
+        from anondb.compare.comparison import Trials
 
         policy = _policy(policy)
         settings = comparing.settings_of(policy, algorithms, k, quasi, variants)
@@ -206,7 +208,7 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
         self, asked: ExperimentRequest | None = None, progress: StudyProgress | None = None
     ) -> Study:
         """Reruns the study of GSL: hierarchies of falling quality, scored beforehand and tried out."""
-        from anondb.plan import experiment as studying
+        from anondb.study import experiment as studying
 
         return studying.experiment(self.door, asked or studying.ExperimentRequest(), progress)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from anondb.db import gsl, upgrade, vgh
+from anondb.db import gsl, vgh
+from anondb.db.install import upgrade
 from anondb.db.session import Session
 from anondb.db.vgh import VghInfo
-from anondb.hierarchy import csvfile
-from anondb.hierarchy.model import VghTable
-from anondb.hierarchy.score import Method, NodeSense, Score, ScoreSet
-from anondb.hierarchy.tree import Node
+from anondb.hierarchies import csvfile
+from anondb.hierarchies.forms import VghTable
+from anondb.hierarchies.score import Method, NodeSense, Score, ScoreSet
+from anondb.hierarchies.tree import Node
 
 
 class Hierarchies:

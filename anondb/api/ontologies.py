@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from anondb.db import ontology as stored
-from anondb.db import upgrade
+from anondb.db.install import upgrade
 from anondb.db.ontology import Loaded, OntologyInfo, Sense, TermMapping
 from anondb.db.session import Session
 from anondb.ontology import load as ontology_files

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anondb.plan.result import Result
+from anondb.run.result import Result
 
 if TYPE_CHECKING:
     import pandas

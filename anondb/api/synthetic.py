@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anondb.db import upgrade
+from anondb.db.install import upgrade
 from anondb.db.session import Session
 
 if TYPE_CHECKING:
-    from anondb.domain.model import Domain
-    from anondb.generation import Grid
-    from anondb.learning import Learned, LearnOptions
+    from anondb.synthetic.domain import Domain
+    from anondb.synthetic.generation import Grid
+    from anondb.synthetic.learning import Learned, LearnOptions
 
 
 class SyntheticTables:
@@ -32,7 +32,7 @@ class SyntheticTables:
         progress: Callable[[int, int], None] | None = None,
     ) -> int:
         """Makes a table of synthetic rows of a built-in domain (`"irish_census"`) or of one in a file."""
-        from anondb import generation
+        from anondb.synthetic import generation
 
         upgrade.require_current(self.session)
         return generation.generate(
@@ -57,7 +57,7 @@ class SyntheticTables:
         progress: Callable[[int, int], None] | None = None,
     ) -> Grid:
         """Makes a table for each of the twelve distributions and each size, and tells how different they are."""
-        from anondb import generation
+        from anondb.synthetic import generation
 
         upgrade.require_current(self.session)
         return generation.grid(
@@ -81,7 +81,7 @@ class SyntheticTables:
         seed: int = 1,
     ) -> str:
         """The SQL that would make the table, for any client; touches nothing."""
-        from anondb import generation
+        from anondb.synthetic import generation
 
         upgrade.require_current(self.session)
         return generation.statement(
@@ -90,7 +90,7 @@ class SyntheticTables:
 
     def learn(self, table: str, options: LearnOptions | None = None) -> Learned:
         """A domain from a table: its `text` is TOML, and has nothing that only few records have."""
-        from anondb import learning
+        from anondb.synthetic import learning
 
         upgrade.require_current(self.session)
         return learning.learn(self.session, table, options)

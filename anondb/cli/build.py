@@ -16,10 +16,10 @@ from anondb.api import Database, connect
 from anondb.cli.options import Dsn, Json, Public, VghName
 from anondb.cli.output import echo_json, err, is_watched, out, reason_of, table
 from anondb.errors import UsageError
-from anondb.hierarchy.ranking import ASPECTS, Ranking, RankingMethod, read_weights
+from anondb.hierarchies.build.ranking import ASPECTS, Ranking, RankingMethod, read_weights
 
 if TYPE_CHECKING:
-    from anondb.plan.build_vgh import Building, SenseChoice
+    from anondb.hierarchies.build.build import Building, SenseChoice
 
 _LISTED = 10  # values and candidates that are shown of many
 

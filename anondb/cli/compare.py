@@ -12,14 +12,14 @@ from anondb.api import connect
 from anondb.cli.options import Dsn, Json, PolicyFile, Public, TimeLimit
 from anondb.cli.output import RunProgress, echo_json, out, plain, table, write
 from anondb.errors import UnsatisfiableError, UsageError
-from anondb.plan.model import Options
 from anondb.policy.load import load
 from anondb.report.measures import definition
 from anondb.report.words import figure
+from anondb.run.plan import Options
 
 if TYPE_CHECKING:
-    from anondb.comparison import Trials
-    from anondb.plan.trial import Setting
+    from anondb.compare.comparison import Trials
+    from anondb.compare.trial import Setting
     from anondb.report.model import ComparedRun
 
 # those of many figures that fit a terminal; one that no trial has is left out
@@ -146,7 +146,7 @@ def compare(
 
 def _require_possible(csv: Path | None, report: Path | None) -> None:
     """Nobody wants to learn after long trials that a file cannot be written."""
-    from anondb import release_report
+    from anondb.report import release as release_report
 
     if report is not None:
         release_report.require_packages()

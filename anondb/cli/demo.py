@@ -18,17 +18,17 @@ from anondb.api import Database, connect
 from anondb.cli.options import Public, warn_of_password
 from anondb.cli.output import RunProgress, out, plain, table
 from anondb.cli.policies import print_result
-from anondb.db import embedded
 from anondb.db.connection import Door, without_password
+from anondb.db.embedded import server as embedded
 from anondb.db.errors import translated
 from anondb.errors import UsageError
 from anondb.files import write as write_file
-from anondb.hierarchy import csvfile
-from anondb.hierarchy.model import ROOT, CsvVgh, Dates, Intervals, Mask
-from anondb.plan.model import Options
-from anondb.plan.result import Result
+from anondb.hierarchies import csvfile
+from anondb.hierarchies.forms import ROOT, CsvVgh, Dates, Intervals, Mask
 from anondb.policy.load import load
 from anondb.policy.model import Column, Policy
+from anondb.run.plan import Options
+from anondb.run.result import Result
 
 _SCHEMAS = b"create schema if not exists hospital; create schema if not exists share"
 _MARK = "comment on table hospital.admissions is 'Invented persons, made by anondb demo.'"

@@ -14,7 +14,7 @@ from anondb.cli.output import RunProgress, echo_json
 from anondb.errors import UsageError
 
 if TYPE_CHECKING:
-    from anondb.plan.evaluation import Evaluation
+    from anondb.evaluation.evaluation import Evaluation
 
 
 def evaluate(

@@ -17,8 +17,8 @@ from anondb.cli.output import echo_json, err, is_watched, out, plain, table, wri
 from anondb.errors import UsageError
 
 if TYPE_CHECKING:
-    from anondb.algorithms.gsl_study import Study, Weighting
     from anondb.report.figures import Table
+    from anondb.study.gsl_study import Study, Weighting
 
 app = typer.Typer(
     no_args_is_help=True, help="Rerun published studies on your own data, or on synthetic sets."
@@ -88,8 +88,8 @@ def gsl(
     numbers = _numbers(k)
     _require_possible(file, report)
 
-    from anondb.algorithms import gsl_study
-    from anondb.plan.experiment import ExperimentRequest
+    from anondb.study import gsl_study
+    from anondb.study.experiment import ExperimentRequest
 
     asked = ExperimentRequest(
         source, _names(column), synthetic or "visits", hierarchies, numbers, _names(algorithms), measure,
@@ -101,7 +101,7 @@ def gsl(
     if file is not None:
         write(_csv(found), file)
     if report is not None:
-        from anondb.report.experiment import html
+        from anondb.study.pictures import html
 
         write(html(found), report)
     if as_json:
@@ -119,7 +119,7 @@ def _bar() -> Progress:
 
 def _require_possible(file: Path | None, report: Path | None) -> None:
     """Nobody wants to learn after many trials that a file cannot be written."""
-    from anondb import release_report
+    from anondb.report import release as release_report
 
     if report is not None:
         release_report.require_packages()
@@ -142,7 +142,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _csv(found: Study) -> str:
-    from anondb.algorithms.gsl_study import rows
+    from anondb.study.gsl_study import rows
 
     text = io.StringIO()
     lines = rows(found)
@@ -153,8 +153,8 @@ def _csv(found: Study) -> str:
 
 
 def _print(found: Study) -> None:
-    from anondb.algorithms.gsl_study import weighed
-    from anondb.report.experiment import agreement_table, correlation_table, summary
+    from anondb.study.gsl_study import weighed
+    from anondb.study.pictures import agreement_table, correlation_table, summary
 
     for sentence in summary(found):
         out.print(plain(sentence))
@@ -177,7 +177,7 @@ def _table(title: str, content: Table) -> None:
 
 def _weightings(found: Sequence[Weighting]) -> None:
     """Of the 35 the telling ones."""
-    from anondb.report.experiment import weighting_table
+    from anondb.study.pictures import weighting_table
 
     by_excess = sorted(found, key=lambda one: (one.excess, one.place))
     shown = {

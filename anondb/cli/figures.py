@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from anondb.cli.output import out, plain, table
-from anondb.plan.figure import Figure
+from anondb.evaluation.figure import Figure
 from anondb.report.measures import definition
 from anondb.report.words import counted, figure, percent
 
 if TYPE_CHECKING:
-    from anondb.plan.evaluation import Evaluation
+    from anondb.evaluation.evaluation import Evaluation
 
 _TITLES = {
     "models": "Classes, and the models reached",
@@ -44,7 +44,7 @@ _MODELS = {
 
 def print_evaluation(found: Evaluation, *, columns: bool = False) -> None:
     """All that is known of a release; figures of single columns if asked for."""
-    from anondb.plan.evaluation import family_of
+    from anondb.evaluation.evaluation import family_of
 
     _print_head(found)
     whole = [f for f in found.figures if f.column is None or _is_about(f)]

@@ -17,7 +17,7 @@ from anondb.cli.output import echo, echo_json, err, is_watched, out, plain, tabl
 from anondb.errors import UsageError
 
 if TYPE_CHECKING:
-    from anondb.generation import Grid
+    from anondb.synthetic.generation import Grid
 
 
 def generate(
@@ -142,7 +142,7 @@ def learn(
 
     Example: anondb learn hospital.admissions --identifier name --out admissions_domain.toml
     """
-    from anondb.learning import LearnOptions
+    from anondb.synthetic.learning import LearnOptions
 
     options = LearnOptions(threshold, identifier or (), _dependencies(given or []), minimum, bins)
     with connect(dsn) as db:

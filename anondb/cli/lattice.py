@@ -11,12 +11,12 @@ import typer
 from anondb.api import connect
 from anondb.cli.options import Dsn, Json, PolicyFile, TimeLimit
 from anondb.cli.output import RunProgress, echo_json, out, plain, table
-from anondb.plan.model import Options
 from anondb.policy.load import load
+from anondb.run.plan import Options
 
 if TYPE_CHECKING:
-    from anondb.plan.explore import OpenLattice
-    from anondb.plan.nodes import NodeState
+    from anondb.methods.full_domain.nodes import NodeState
+    from anondb.run.explore import OpenLattice
 
 
 class Sort(StrEnum):

@@ -23,7 +23,7 @@ from rich.text import Text
 
 from anondb import files
 from anondb.errors import UsageError
-from anondb.plan.model import STAGES
+from anondb.run.plan import STAGES
 
 if TYPE_CHECKING:
     from anondb.db.execute import Step

@@ -13,11 +13,11 @@ from anondb.cli.figures import NO_K, summary
 from anondb.cli.options import Dsn, Json, PolicyFile, Public, TimeLimit
 from anondb.cli.output import RunProgress, echo, echo_json, out, plain, table
 from anondb.errors import UsageError
-from anondb.plan.model import Options
-from anondb.plan.result import Result
 from anondb.policy.load import load
 from anondb.report.exposure import exposure
 from anondb.report.words import EXACT_BOUNDS, counted
+from anondb.run.plan import Options
+from anondb.run.result import Result
 
 
 class Evaluate(StrEnum):

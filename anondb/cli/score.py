@@ -12,7 +12,7 @@ from anondb.api import connect
 from anondb.cli.options import Dsn, Json, VghName
 from anondb.cli.output import echo_json, out, table
 from anondb.errors import UsageError
-from anondb.hierarchy.score import Method
+from anondb.hierarchies.score import Method
 
 _UNSURE = 0.5  # a confidence below which a sense deserves a look
 

@@ -14,9 +14,10 @@ from anondb.api import Database, connect
 from anondb.cli.options import Dsn, Public, VghName
 from anondb.cli.output import out, write
 from anondb.errors import AnondbError, UsageError
-from anondb.hierarchy import picture, score_text, tree
-from anondb.hierarchy.model import VghTable
-from anondb.hierarchy.tree import Node
+from anondb.hierarchies import draw as picture
+from anondb.hierarchies import score_text, tree
+from anondb.hierarchies.forms import VghTable
+from anondb.hierarchies.tree import Node
 
 _CHILDREN = 50  # of one node in a tree of text
 

@@ -11,7 +11,7 @@ from anondb.api import connect
 from anondb.cli import build, score, show
 from anondb.cli.options import Dsn, Json, Public, VghName
 from anondb.cli.output import echo, echo_json, out, plain, table, write
-from anondb.hierarchy import csvfile
+from anondb.hierarchies import csvfile
 
 app = typer.Typer(help="Value generalization hierarchies (VGHs) in the catalogue.", no_args_is_help=True)
 

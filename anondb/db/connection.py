@@ -12,7 +12,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 
-from anondb.db import embedded
+from anondb.db.embedded import server as embedded
 from anondb.db.errors import TWO_CONNECTIONS, translated
 from anondb.db.session import Connection, Session
 from anondb.errors import DatabaseError, EndedError, UsageError

@@ -12,8 +12,8 @@ import psycopg
 
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
-from anondb.sqlgen.build import Node
-from anondb.sqlgen.render import render
+from anondb.sqltree.build import Node
+from anondb.sqltree.render import render
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from typing import Any
 
 from psycopg.rows import class_row, tuple_row
 
-from anondb.db import catalog
+from anondb.db import introspect as catalog
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
 from anondb.errors import UsageError
-from anondb.hierarchy.score import Coverage, Fault, Level, Method, NodeSense, Score, ScoreSet, Transition
-from anondb.hierarchy.tree import Node
+from anondb.hierarchies.score import Coverage, Fault, Level, Method, NodeSense, Score, ScoreSet, Transition
+from anondb.hierarchies.tree import Node
 from anondb.policy.names import parse_name
 
 _WORST = 5

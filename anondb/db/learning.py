@@ -9,7 +9,7 @@ from psycopg import sql
 
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
-from anondb.sqlgen.shape import Relation
+from anondb.sqltree.tables import Relation
 
 # money, oid and their like are in PostgreSQL's category of numbers too, and are none here
 _COLUMNS = """

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from anondb.db.errors import translated
+from anondb.db.install.upgrade import require_current
 from anondb.db.session import Session
-from anondb.db.upgrade import require_current
 from anondb.errors import DatabaseError
 
 _MAY = """

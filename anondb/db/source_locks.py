@@ -18,7 +18,7 @@ from anondb.db.connection import Connection
 from anondb.db.errors import translated
 from anondb.db.execute import Executor
 from anondb.errors import DatabaseError
-from anondb.sqlgen.shape import Relation
+from anondb.sqltree.tables import Relation
 
 # Whether LOCK TABLE holds a table and all that is read with it.
 _CAN_BE_LOCKED = """

@@ -14,7 +14,7 @@ from psycopg.rows import class_row, scalar_row
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
 from anondb.errors import UsageError
-from anondb.hierarchy.model import VghTable
+from anondb.hierarchies.forms import VghTable
 
 # An index entry holds at most 2704 bytes, and (vgh, level, label) is one.
 _LONGEST_LABEL = 2600

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from anondb.errors import UsageError
-from anondb.hierarchy.model import (
+from anondb.hierarchies.forms import (
     DATE_UNITS,
     MASK_SIDES,
     BuiltVgh,

@@ -12,9 +12,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from anondb.algorithms.mondrian import BOUNDS
-from anondb.algorithms.registry import ALGORITHMS, Algorithm
 from anondb.errors import PolicyError, Problem, UsageError
+from anondb.methods.le_diversity.policy import read_le_diversity
+from anondb.methods.mdav.policy import check_set_method, read_distance, read_items
+from anondb.methods.meanings_policy import MEASURES, check_method, read_seed
+from anondb.methods.mondrian.mondrian import BOUNDS
+from anondb.methods.registry import ALGORITHMS, Algorithm
+from anondb.models.policy import read_l_diversity, read_t_closeness, with_models
 from anondb.policy.check import (
     Key,
     Spot,
@@ -33,13 +37,9 @@ from anondb.policy.check import (
     written,
 )
 from anondb.policy.hierarchy_forms import read_hierarchy
-from anondb.policy.le_diversity import read_le_diversity
-from anondb.policy.meanings import MEASURES, check_method, read_seed
 from anondb.policy.model import Column, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
-from anondb.policy.privacy_models import read_l_diversity, read_t_closeness, with_models
 from anondb.policy.rules import check_together
-from anondb.policy.set_columns import check_set_method, read_distance, read_items
 
 WEIGHTED = ("loss", "semantic", "height")
 """Objectives that are sums over the columns, so that a column can count more than another."""

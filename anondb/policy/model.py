@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
-from anondb.hierarchy.model import Hierarchy
+from anondb.hierarchies.forms import Hierarchy
 
 
 class Role(StrEnum):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from anondb.algorithms.registry import ALGORITHMS, Algorithm
 from anondb.errors import did_you_mean
+from anondb.methods.le_diversity.policy import check_le_diversity
+from anondb.methods.mdav.policy import check_sets
+from anondb.methods.meanings_policy import check_columns, check_models
+from anondb.methods.registry import ALGORITHMS, Algorithm
+from anondb.models.policy import Models
 from anondb.policy.check import Spot, Table, instead
 from anondb.policy.hierarchy_forms import ANY_TYPE
-from anondb.policy.le_diversity import check_le_diversity
-from anondb.policy.meanings import check_columns, check_models
 from anondb.policy.model import Role
 from anondb.policy.names import quoted
-from anondb.policy.privacy_models import Models
-from anondb.policy.set_columns import check_sets
 
 Roles = Mapping[str, Role | None]
 """The columns of a policy in its order; None where the role could not be understood."""

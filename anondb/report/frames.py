@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
-from anondb.sqlgen import publish, sets
-from anondb.sqlgen.render import render
-from anondb.sqlgen.shape import Relation
+from anondb.methods.mdav import sql as sets
+from anondb.run import publish_sql as publish
+from anondb.sqltree.render import render
+from anondb.sqltree.tables import Relation
 
 if TYPE_CHECKING:
     import pandas

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from anondb import files
-from anondb.hierarchy import picture
-from anondb.hierarchy.model import VghTable
-from anondb.hierarchy.picture import Losses
-from anondb.hierarchy.ranking import ASPECTS, Figure, Ranked, Ranking
+from anondb.hierarchies import draw as picture
+from anondb.hierarchies.build.ranking import ASPECTS, Figure, Ranked, Ranking
+from anondb.hierarchies.draw import Losses
+from anondb.hierarchies.forms import VghTable
 from anondb.report import html, trees
 from anondb.report.figures import Table
 

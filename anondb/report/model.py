@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from anondb.hierarchy.model import VghTable
-from anondb.hierarchy.tree import Node
-from anondb.kept import Kept
+from anondb.hierarchies.forms import VghTable
+from anondb.hierarchies.tree import Node
+from anondb.run.kept import Kept
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from anondb.errors import UsageError
-from anondb.hierarchy import tree
+from anondb.hierarchies import tree
 from anondb.report.words import printable
 
 if TYPE_CHECKING:

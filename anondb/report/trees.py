@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from anondb.hierarchy import picture, tree
-from anondb.hierarchy.model import VghTable
-from anondb.hierarchy.picture import Losses
+from anondb.hierarchies import draw as picture
+from anondb.hierarchies import tree
+from anondb.hierarchies.draw import Losses
+from anondb.hierarchies.forms import VghTable
 from anondb.report.words import counted
 
 _LINES = 40  # of a drawn tree

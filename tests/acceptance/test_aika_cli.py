@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from anondb.api import Database
-from anondb.db import aika, ontology
+from anondb.db import ontology
 from anondb.db.execute import Executor
-from anondb.hierarchy.model import VghTable
-from anondb.hierarchy.ranking import RankingMethod
-from anondb.hierarchy.tree import Node
+from anondb.hierarchies.build import candidates as aika
+from anondb.hierarchies.build.ranking import RankingMethod
+from anondb.hierarchies.forms import VghTable
+from anondb.hierarchies.tree import Node
 from tests import toys
 from tests.conftest import Cli, anondb_command
 from tests.sql.test_aika import COUNTS, PARENTS

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from anondb.algorithms.grid import Grid, check_size
 from anondb.api import Database
 from anondb.cli.demo import make_admissions
 from anondb.errors import AnondbError
-from anondb.plan.model import Options
-from anondb.plan.result import Result
+from anondb.methods.full_domain.grid import Grid, check_size
 from anondb.policy.load import parse
+from anondb.run.plan import Options
+from anondb.run.result import Result
 from tests.conftest import Cli
 from tests.documentation import ROOT, blocks, rows
 

@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 from anondb.api import Database
 from anondb.db import ontology
 from anondb.errors import AnondbError, UsageError
-from anondb.hierarchy.ranking import RankingMethod
+from anondb.hierarchies.build.ranking import RankingMethod
 from tests import toys
 from tests.conftest import Cli
 from tests.documentation import blocks, rows

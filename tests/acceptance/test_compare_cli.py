@@ -14,13 +14,13 @@ from psycopg.conninfo import make_conninfo
 
 from anondb.api import Database
 from anondb.cli.demo import make_admissions
+from anondb.compare.trial import Setting
 from anondb.db.connection import Door
 from anondb.db.locks import target_held
-from anondb.plan.model import Options
-from anondb.plan.pipeline import Silence
-from anondb.plan.trial import Setting
 from anondb.report.measures import definition
 from anondb.report.words import figure
+from anondb.run.pipeline import Silence
+from anondb.run.plan import Options
 from tests.acceptance.clinic import COLUMNS, IDENTIFIER, Clinic, complaint
 from tests.documentation import ROOT, rows
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from anondb.db.upgrade import remove
+from anondb.db.install.upgrade import remove
 from tests.acceptance.clinic import Clinic, complaint
 
 OBJECTS = """

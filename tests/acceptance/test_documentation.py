@@ -13,17 +13,17 @@ from psycopg.conninfo import make_conninfo
 
 from anondb.api import Database
 from anondb.cli.demo import make_admissions
-from anondb.db.catalog import snapshot
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
-from anondb.db.upgrade import remove, upgrade
-from anondb.plan import stages
-from anondb.plan.compile import compile_plan
-from anondb.plan.model import Options
+from anondb.db.install.upgrade import remove, upgrade
+from anondb.db.introspect import snapshot
 from anondb.policy.load import load
 from anondb.policy.model import Policy
-from anondb.sqlgen import publish as sqlgen
-from anondb.sqlgen.shape import Relation
+from anondb.run import publish_sql as sqlgen
+from anondb.run import stages
+from anondb.run.compile import compile_plan
+from anondb.run.plan import Options
+from anondb.sqltree.tables import Relation
 from tests.acceptance.clinic import Clinic, quasi
 from tests.documentation import ROOT, blocks, rows
 

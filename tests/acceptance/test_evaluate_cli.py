@@ -13,7 +13,7 @@ from anondb.api import Database
 from anondb.db.connection import Door
 from anondb.db.vgh import store
 from anondb.errors import UsageError
-from anondb.plan.model import Options
+from anondb.run.plan import Options
 from tests import toys
 from tests.acceptance.clinic import COLUMNS, OTHER, Clinic, complaint, quasi
 from tests.documentation import blocks

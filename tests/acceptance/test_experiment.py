@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from anondb.algorithms.gsl_study import Study, correlations, evaluated, rows
 from anondb.api import Database
 from anondb.db import ontology, vgh
-from anondb.db.experiment import SCRATCH
+from anondb.db.study import SCRATCH
 from anondb.errors import UnsatisfiableError, UsageError
-from anondb.hierarchy.ranking import RankingMethod
-from anondb.plan.experiment import ExperimentRequest
-from anondb.plan.experiment_sets import SETS
+from anondb.hierarchies.build.ranking import RankingMethod
+from anondb.study.experiment import ExperimentRequest
+from anondb.study.experiment_sets import SETS
+from anondb.study.gsl_study import Study, correlations, evaluated, rows
 from tests import toys
 from tests.conftest import Cli
 from tests.sql.test_aika import COUNTS

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from anondb.algorithms.fusion import VARIANTS
+from anondb.methods.fusion.fusion import VARIANTS
 from tests.acceptance.clinic import OTHER, Clinic
 from tests.acceptance.test_plan import squeezed
 

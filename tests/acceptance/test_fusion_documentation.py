@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from anondb.algorithms.fusion import VARIANTS
 from anondb.api import Database
+from anondb.methods.fusion.fusion import VARIANTS
 from anondb.policy.load import parse
 from tests.documentation import blocks, rows
 

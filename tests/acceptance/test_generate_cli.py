@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from anondb.algorithms.cocoa import recipe
 from anondb.api import Database
 from anondb.cli import generate as commands
-from anondb.domain.load import NAMES, load, parse
-from anondb.domain.model import Frequencies, Range
 from anondb.errors import AnondbError, UsageError
-from anondb.learning import LearnOptions
+from anondb.synthetic.cocoa import recipe
+from anondb.synthetic.domain import Frequencies, Range
+from anondb.synthetic.learning import LearnOptions
+from anondb.synthetic.load import NAMES, load, parse
 from tests.conftest import Cli
 
 pytestmark = pytest.mark.once  # another server version would say the same

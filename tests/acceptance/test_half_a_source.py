@@ -11,7 +11,7 @@ from anondb.db.connection import Door, one_snapshot
 from anondb.db.execute import Executor
 from anondb.db.source_locks import hold_source
 from anondb.errors import DatabaseError
-from anondb.sqlgen.shape import Relation
+from anondb.sqltree.tables import Relation
 from tests.acceptance.clinic import Clinic, complaint, ended, eventually
 
 PARTS = """

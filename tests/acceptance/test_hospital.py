@@ -9,7 +9,7 @@ import pytest
 
 from anondb.api import Database
 from anondb.cli.demo import make_admissions
-from anondb.hierarchy import csvfile
+from anondb.hierarchies import csvfile
 from tests.acceptance.clinic import Clinic
 from tests.conftest import Cli
 from tests.documentation import ROOT

@@ -10,7 +10,7 @@ import pytest
 
 from anondb.api import Database
 from anondb.db.connection import Door
-from anondb.plan.model import Options
+from anondb.run.plan import Options
 from tests.acceptance.clinic import COLUMNS, Clinic, complaint
 
 pytestmark = pytest.mark.once  # another server version would say the same

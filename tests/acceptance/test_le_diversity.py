@@ -10,9 +10,9 @@ import pytest
 
 from anondb.api import Database
 from anondb.errors import PolicyError, UnsatisfiableError, UsageError
-from anondb.plan.model import Options
 from anondb.policy.load import parse
 from anondb.policy.model import Policy
+from anondb.run.plan import Options
 from tests.conftest import Cli
 from tests.sql.test_le_diversity import DISEASES, ask
 

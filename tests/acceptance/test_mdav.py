@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from anondb.algorithms.mdav import DISTANCES, VARIANTS
 from anondb.api import Database
 from anondb.errors import PolicyError
+from anondb.methods.mdav.mdav import DISTANCES, VARIANTS
 from tests.acceptance.search_logs import LISTENERS, SWIMMERS, a_policy, log, released
 
 

@@ -7,8 +7,8 @@ import pytest
 from anondb.api import Database
 from anondb.errors import PolicyError, UnsatisfiableError, UsageError
 from anondb.ontology import phrases
-from anondb.plan.model import Options
 from anondb.policy.load import parse
+from anondb.run.plan import Options
 from tests.acceptance.search_logs import (
     ITEMS,
     LISTENERS,

@@ -10,7 +10,7 @@ import pytest
 
 from anondb.api import Database
 from anondb.errors import UsageError
-from anondb.plan.model import Options
+from anondb.run.plan import Options
 from tests.acceptance.search_logs import LISTENERS, SWIMMERS, a_policy, log
 from tests.conftest import Cli
 

@@ -16,7 +16,7 @@ import pytest
 from anondb.api import Database
 from anondb.db.connection import Connection, Door
 from anondb.errors import AnondbError, BusyError, DatabaseError, UsageError
-from anondb.plan.model import Options
+from anondb.run.plan import Options
 from benchmarks import meanwhile
 from benchmarks.meanwhile import pg_dump
 from benchmarks.options import Options as Benchmark

@@ -22,7 +22,7 @@ from anondb.api import Database
 from anondb.db import ontology, vgh
 from anondb.db.connection import Connection, Door
 from anondb.errors import DatabaseError, UsageError
-from anondb.hierarchy.model import VghTable
+from anondb.hierarchies.forms import VghTable
 from anondb.ontology import wordnet
 from anondb.ontology.csvfile import parse
 from tests import wordnet_files

@@ -15,8 +15,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from anondb.db import embedded
-from anondb.db.upgrade import upgrade
+from anondb.db.embedded import server as embedded
+from anondb.db.install.upgrade import upgrade
 from tests.acceptance.clinic import GATE, HOSPITAL, Clinic, complaint, ended
 from tests.conftest import Cli
 

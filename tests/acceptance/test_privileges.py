@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from anondb.db.upgrade import remove, upgrade
+from anondb.db.install.upgrade import remove, upgrade
 from tests.acceptance.clinic import COLUMNS, IDENTIFIER, Clinic, Ended, complaint
 
 OWNER = """

@@ -8,9 +8,9 @@ import pytest
 
 from anondb.api import Database
 from anondb.errors import PolicyError
-from anondb.plan.model import Options
 from anondb.policy.load import parse
 from anondb.policy.model import Policy
+from anondb.run.plan import Options
 
 ONE, TWO = ["share"], ["share_quasi", "share_sensitive"]
 

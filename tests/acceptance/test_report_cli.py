@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from anondb import release_report
 from anondb.api import Database
 from anondb.db import run_record
 from anondb.db.connection import Door
 from anondb.errors import DatabaseError, UsageError
-from anondb.plan import reporting
-from anondb.plan.model import Options
+from anondb.report import release as release_report
+from anondb.run import account as reporting
+from anondb.run.plan import Options
 from tests.acceptance import chromium
 from tests.acceptance.chromium import Chromium
 from tests.acceptance.clinic import IDENTIFIER, SENSITIVE, Clinic, complaint, quasi

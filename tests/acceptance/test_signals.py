@@ -23,7 +23,7 @@ sys.meta_path.insert(0, Finder())
 """
 
 
-@pytest.mark.parametrize("module", ["psycopg", "typer", "anondb.cli.output", "anondb.plan.run", "sqlglot"])
+@pytest.mark.parametrize("module", ["psycopg", "typer", "anondb.cli.output", "anondb.run.release", "sqlglot"])
 @pytest.mark.parametrize(
     ("sign", "code"),
     [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],

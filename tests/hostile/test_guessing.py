@@ -16,17 +16,17 @@ import pytest
 from psycopg import sql
 
 from anondb.api import Database
+from anondb.compare.trial import TEMPORARY
 from anondb.db.connection import Door
-from anondb.db.upgrade import upgrade
-from anondb.plan.le_diversity import Anatomy
-from anondb.plan.model import Options
-from anondb.plan.parts import parts
-from anondb.plan.pipeline import Pipeline, Silence, create, process_of
-from anondb.plan.prepare import prepare_trial
-from anondb.plan.process import Job
-from anondb.plan.trial import TEMPORARY
+from anondb.db.install.upgrade import upgrade
+from anondb.methods.le_diversity.method import Anatomy
+from anondb.methods.le_diversity.parts import parts
+from anondb.methods.process import Job
 from anondb.policy.load import parse
 from anondb.policy.model import Policy
+from anondb.run.pipeline import Pipeline, Silence, create, process_of
+from anondb.run.plan import Options
+from anondb.run.prepare import prepare_trial
 from tests.documentation import blocks
 from tests.servers import new_database
 

@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 from anondb import resources
 from anondb.api import Database
 from anondb.db.connection import Connection, Door
-from anondb.db.upgrade import remove, upgrade
+from anondb.db.install.upgrade import remove, upgrade
 from anondb.policy.load import load
 from tests.acceptance.clinic import HOSPITAL, Clinic, Ended, complaint
 from tests.conftest import Cli

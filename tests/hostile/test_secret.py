@@ -20,7 +20,7 @@ from anondb import resources
 from anondb.api import Database
 from anondb.cli import app
 from anondb.db.connection import Connection, Door
-from anondb.db.upgrade import upgrade
+from anondb.db.install.upgrade import upgrade
 from anondb.errors import DatabaseError
 from tests.conftest import Cli
 from tests.hostile.commands import TABLES, write_files

@@ -12,7 +12,7 @@ from psycopg.conninfo import make_conninfo
 
 from anondb.api import Database
 from anondb.db.connection import Connection, Door
-from anondb.db.upgrade import status, upgrade
+from anondb.db.install.upgrade import status, upgrade
 from anondb.errors import AnondbError, DatabaseError
 from tests.servers import new_database
 
@@ -293,8 +293,8 @@ def test_a_trigger_of_another_role_on_our_tables_is_refused(installed: Squat, ac
 
 
 def test_a_schema_that_appears_while_an_upgrade_looks_is_not_installed_into(squat: Squat) -> None:
-    from anondb.db import trust
-    from anondb.db.upgrade import Code, _install
+    from anondb.db.install import trust
+    from anondb.db.install.upgrade import Code, _install
 
     places = trust.require_ours(squat.admin)
     squat.as_mallory("create schema anondb_work")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anondb.algorithms.fusion import VARIANTS
 from anondb.api import Database, Release
 from anondb.db.ontology import store
 from anondb.errors import UnsatisfiableError, UsageError
+from anondb.methods.fusion.fusion import VARIANTS
 from anondb.policy.load import parse
 from tests.conftest import Cli
 from tests.properties.examples import laws

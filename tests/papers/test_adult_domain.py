@@ -6,9 +6,9 @@ import pytest
 from psycopg import sql
 
 from anondb.api import Database
-from anondb.domain.load import load, parse
-from anondb.domain.model import Expression
-from anondb.learning import LearnOptions
+from anondb.synthetic.domain import Expression
+from anondb.synthetic.learning import LearnOptions
+from anondb.synthetic.load import load, parse
 
 pytestmark = pytest.mark.once
 

@@ -18,8 +18,8 @@ import pytest
 from psycopg import sql
 
 from anondb.api import Database
-from anondb.plan.result import Result
 from anondb.policy.load import parse
+from anondb.run.result import Result
 from tests.conftest import ADULT
 from tests.properties.oracle import Row, Tree, datafly
 

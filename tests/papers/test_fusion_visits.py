@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from anondb.algorithms.fusion import VARIANTS
 from anondb.api import Database
 from anondb.db.connection import Door
 from anondb.errors import UsageError
-from anondb.plan.model import Options
+from anondb.methods.fusion.fusion import VARIANTS
 from anondb.policy.load import parse
+from anondb.run.plan import Options
 from benchmarks.fusion import POLICY
 from benchmarks.visits import PUBLISHED, fill
 from tests.conftest import Made

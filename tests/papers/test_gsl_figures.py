@@ -12,7 +12,7 @@ import pytest
 from anondb.api import Database
 from anondb.db import vgh
 from anondb.db.connection import Connection
-from anondb.hierarchy.model import VghTable
+from anondb.hierarchies.forms import VghTable
 from tests import toys
 from tests.papers.wordnet_oracle import WordNet
 

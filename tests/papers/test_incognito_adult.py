@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from anondb.api import Database
-from anondb.plan.result import Result
 from anondb.policy.load import parse
+from anondb.run.result import Result
 from tests.papers.test_datafly_adult import COLUMNS, COMPARISON, MARITAL, RECORDS, arx, arx_tree, split
 from tests.properties.oracle import generalized
 

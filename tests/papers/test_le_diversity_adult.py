@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from anondb.api import Database
-from anondb.plan.result import Result
 from anondb.policy.load import parse
+from anondb.run.result import Result
 from tests.conftest import ADULT
 from tests.documentation import rows
 from tests.properties.le_diversity_oracle import largest_first

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from anondb.algorithms.mdav import DISTANCES
 from anondb.db.connection import Connection
 from anondb.db.ontology import store
+from anondb.methods.mdav.mdav import DISTANCES
 from benchmarks.mdav import K, Shape, losses, make
 from tests.toys import ontology
 

@@ -11,10 +11,10 @@ from math import log
 
 from hypothesis import strategies as st
 
-from anondb.algorithms import objective as objectives
-from anondb.algorithms.grid import Grid, Partial
-from anondb.algorithms.lattice import Demand, Lattice, NodeFigures
-from anondb.algorithms.objective import Objective
+from anondb.methods.full_domain import objective as objectives
+from anondb.methods.full_domain.grid import Grid, Partial
+from anondb.methods.full_domain.lattice import Demand, Lattice, NodeFigures
+from anondb.methods.full_domain.objective import Objective
 
 Record = tuple[int, ...]
 Class = tuple[int, ...]

@@ -14,8 +14,8 @@ from psycopg import sql
 
 from anondb.api import Database, Release
 from anondb.errors import UnsatisfiableError
-from anondb.plan.model import Options
 from anondb.policy.load import parse
+from anondb.run.plan import Options
 from tests.properties.examples import Example, diagnosis, laws, tables
 from tests.properties.oracle import Class, Row
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from psycopg import sql
 
 from anondb.api import Database
-from anondb.plan.model import Options
-from anondb.plan.result import Result
 from anondb.policy.load import parse
+from anondb.run.plan import Options
+from anondb.run.result import Result
 from tests.properties.examples import COLUMNS, Column, Example, diagnosis, laws, numbers, tables, trees
 from tests.properties.oracle import Label, Tree, text
 from tests.properties.test_datafly import SOURCE, fill

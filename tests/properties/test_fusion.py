@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from anondb.algorithms.fusion import VARIANTS
 from anondb.db.connection import Connection
+from anondb.methods.fusion.fusion import VARIANTS
 from tests.properties import fusion_oracle as oracle
 from tests.properties.examples import laws
 from tests.servers import new_database

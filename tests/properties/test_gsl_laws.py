@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from anondb.db import ontology, vgh
 from anondb.db.connection import Connection
-from anondb.hierarchy.model import VghTable
+from anondb.hierarchies.forms import VghTable
 from tests import toys
 
 MEASURES = ("wup", "wup_depth", "path", "lch", "shared")

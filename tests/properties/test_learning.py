@@ -11,10 +11,10 @@ from psycopg import sql
 
 from anondb.api import Database
 from anondb.db.connection import Door
-from anondb.domain.load import parse
-from anondb.domain.model import Conditional, Domain, Frequencies, Range, Value, Weights
 from anondb.errors import UsageError
-from anondb.learning import Learned, LearnOptions
+from anondb.synthetic.domain import Conditional, Domain, Frequencies, Range, Value, Weights
+from anondb.synthetic.learning import Learned, LearnOptions
+from anondb.synthetic.load import parse
 from tests.properties.examples import WORDS, laws
 from tests.servers import new_database
 

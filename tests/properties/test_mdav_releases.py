@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from anondb.api import Database
 from anondb.errors import UnsatisfiableError
-from anondb.plan.model import Options
+from anondb.run.plan import Options
 from tests.acceptance.search_logs import GRAPH, a_policy, log, released
 from tests.properties.examples import laws
 from tests.properties.mdav_oracle import generalizations

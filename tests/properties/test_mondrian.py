@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from anondb.api import Database, Release
 from anondb.errors import UnsatisfiableError
-from anondb.plan.model import Options
 from anondb.policy.load import parse
+from anondb.run.plan import Options
 from tests.properties.examples import Example, laws, tables
 from tests.properties.mondrian_oracle import Point, mondrian
 from tests.properties.oracle import Label, Tree, Value, label_of, text

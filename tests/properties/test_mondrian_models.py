@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from anondb.api import Database
 from anondb.errors import UnsatisfiableError
-from anondb.plan.model import Options
-from anondb.plan.result import Result
 from anondb.policy.load import parse
+from anondb.run.plan import Options
+from anondb.run.result import Result
 from tests.properties.examples import Example, laws
 from tests.properties.model_examples import ANIMALS, SENSITIVE, Search, searches
 from tests.properties.mondrian_oracle import mondrian

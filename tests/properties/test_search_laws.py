@@ -9,10 +9,10 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anondb.algorithms import datafly, incognito, optimal
-from anondb.algorithms.grid import Grid, Node, counts_above, counts_below
-from anondb.algorithms.lattice import Demand, Levels, NodeFigures
-from anondb.algorithms.objective import OBJECTIVES, Objective
+from anondb.methods.full_domain import datafly, incognito, optimal
+from anondb.methods.full_domain.grid import Grid, Node, counts_above, counts_below
+from anondb.methods.full_domain.lattice import Demand, Levels, NodeFigures
+from anondb.methods.full_domain.objective import OBJECTIVES, Objective
 from tests.properties.search_tables import ENTROPY, Table, tables
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from anondb.db import ontology, vgh
 from anondb.db.connection import Connection
-from anondb.hierarchy.model import VghTable
+from anondb.hierarchies.forms import VghTable
 from tests import toys
 
 WORDS = [f"w{number}" for number in range(8)]

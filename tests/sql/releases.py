@@ -12,9 +12,9 @@ from psycopg import sql
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
 from anondb.errors import AnondbError
-from anondb.plan.model import Options, Place, Plan
-from anondb.plan.replacing import Replacement
-from anondb.sqlgen.shape import Relation, SourceColumn
+from anondb.run.plan import Options, Place, Plan
+from anondb.run.swap import Replacement
+from anondb.sqltree.tables import Relation, SourceColumn
 
 GRANTS = """
 select '' as of_column, a.grantee, a.privilege_type, a.is_grantable

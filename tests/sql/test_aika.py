@@ -14,8 +14,8 @@ from anondb.api import Database
 from anondb.db import ontology, vgh
 from anondb.db.connection import Connection
 from anondb.errors import UsageError
-from anondb.hierarchy.model import VghTable
-from anondb.hierarchy.ranking import RankingMethod
+from anondb.hierarchies.build.ranking import RankingMethod
+from anondb.hierarchies.forms import VghTable
 from tests import toys
 from tests.refusals import refused
 

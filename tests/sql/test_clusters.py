@@ -15,7 +15,7 @@ from anondb.db import ontology, vgh
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
 from anondb.errors import UsageError
-from anondb.plan.clusters import MEASURES, Figure, cluster_agreement
+from anondb.evaluation.clusters import MEASURES, Figure, cluster_agreement
 from tests import toys
 from tests.refusals import refused
 from tests.sql import linked_oracle as oracle

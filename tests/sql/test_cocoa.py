@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from anondb.algorithms.cocoa import recipe
-from anondb.db import cocoa
+from anondb.db import synthetic as cocoa
 from anondb.db.connection import Connection
-from anondb.domain.load import NAMES, load, parse
-from anondb.domain.model import Attribute, Conditional, Expression, Frequencies, Weights
-from anondb.sqlgen.shape import Relation
+from anondb.sqltree.tables import Relation
+from anondb.synthetic.cocoa import recipe
+from anondb.synthetic.domain import Attribute, Conditional, Expression, Frequencies, Weights
+from anondb.synthetic.load import NAMES, load, parse
 from tests.properties.examples import laws
 from tests.sql.synthetic_rows import TOY, rows_of
 

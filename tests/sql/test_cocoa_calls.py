@@ -11,13 +11,13 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from anondb.algorithms.cocoa import recipe
-from anondb.db import cocoa
+from anondb.db import synthetic as cocoa
 from anondb.db.connection import Connection
 from anondb.db.errors import translate
-from anondb.domain.load import load, parse
 from anondb.errors import UsageError
-from anondb.sqlgen.shape import Relation
+from anondb.sqltree.tables import Relation
+from anondb.synthetic.cocoa import recipe
+from anondb.synthetic.load import load, parse
 from tests.documentation import blocks
 from tests.sql.synthetic_rows import TOY, rows_of
 

@@ -15,8 +15,8 @@ from psycopg import sql
 import anondb
 from anondb import resources
 from anondb.db.connection import Connection
-from anondb.sqlgen.build import Node, call, ident, string
-from anondb.sqlgen.render import render
+from anondb.sqltree.build import Node, call, ident, string
+from anondb.sqltree.render import render
 from tests.generated import HOSTILE, statements
 
 CODE = Path(anondb.__file__).parent

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anondb.hierarchy.model import DATE_UNITS, ROOT
+from anondb.hierarchies.forms import DATE_UNITS, ROOT
 
 # Every example asks the database afresh and leaves nothing in it, so one connection serves them all.
 on_one_connection = settings(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from anondb.db.connection import Connection
 from anondb.db.vgh import store
-from anondb.hierarchy.csvfile import parse
+from anondb.hierarchies.csvfile import parse
 from tests.properties.examples import laws
 from tests.properties.le_diversity_oracle import (
     Path,

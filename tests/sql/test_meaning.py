@@ -10,7 +10,7 @@ import pytest
 
 from anondb.db import ontology, vgh
 from anondb.db.connection import Connection
-from anondb.db.upgrade import upgrade
+from anondb.db.install.upgrade import upgrade
 from tests import toys
 from tests.refusals import refused
 

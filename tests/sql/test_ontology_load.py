@@ -14,9 +14,9 @@ from psycopg.conninfo import make_conninfo
 
 from anondb.db import ontology, vgh
 from anondb.db.connection import Connection
-from anondb.db.upgrade import upgrade
+from anondb.db.install.upgrade import upgrade
 from anondb.errors import DatabaseError, UsageError
-from anondb.hierarchy.model import VghTable
+from anondb.hierarchies.forms import VghTable
 from anondb.ontology.csvfile import parse
 from anondb.ontology.model import Ontology
 

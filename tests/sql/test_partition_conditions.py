@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
 from anondb.errors import UnsatisfiableError
-from anondb.hierarchy.model import Values
-from anondb.plan import partitioning
-from anondb.sqlgen.build import Node, call, number
-from anondb.sqlgen.partition import Condition, Partitioning
-from anondb.sqlgen.shape import Quasi, Scratch, SourceColumn
+from anondb.hierarchies.forms import Values
+from anondb.methods.mondrian import search as partitioning
+from anondb.methods.mondrian.sql import Condition, Partitioning
+from anondb.sqltree.build import Node, call, number
+from anondb.sqltree.tables import Quasi, Scratch, SourceColumn
 from tests.properties.mondrian_oracle import mondrian
 
 NAMES = Scratch(1)

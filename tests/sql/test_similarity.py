@@ -17,7 +17,7 @@ from anondb import resources
 from anondb.db import ontology
 from anondb.db.connection import Connection
 from anondb.db.errors import translate
-from anondb.db.upgrade import upgrade
+from anondb.db.install.upgrade import upgrade
 from anondb.errors import UsageError
 from anondb.ontology import graph
 from anondb.ontology.csvfile import parse
@@ -248,7 +248,7 @@ def test_an_upgrade_of_the_functions_forgets_what_the_old_ones_computed(
     ontology.store(connection, "animals", ANIMALS)
     connection.execute("select anondb.remember_all_pairs(array_agg(c.id)) from anondb.concept as c")
     folder = shutil.copytree(resources.path("sql"), tmp_path / "sql")
-    with (folder / "core" / "similarity.sql").open("a") as file:
+    with (folder / "ontology" / "similarity.sql").open("a") as file:
         file.write("-- a later version\n")
     upgrade(connection, sql_dir=folder)
     assert connection.execute("select count(*) from anondb.concept_similarity").fetchall() == [(0,)]

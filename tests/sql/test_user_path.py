@@ -9,8 +9,8 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from anondb.db.catalog import resolve_source, resolve_target
 from anondb.db.connection import Connection, Door, Session
+from anondb.db.introspect import resolve_source, resolve_target
 from anondb.errors import UsageError
 from anondb.policy.model import Name
 

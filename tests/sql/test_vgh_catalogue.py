@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 
 from anondb.db import vgh
 from anondb.errors import AnondbError, UsageError
-from anondb.hierarchy.model import VghTable
+from anondb.hierarchies.forms import VghTable
 
 ANIMALS = VghTable(
     (

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anondb.algorithms import aika
-from anondb.algorithms.aika import Branch, Concept, Options, Values, branch
-from anondb.algorithms.aika_table import leaf_label, understood
 from anondb.errors import UsageError
-from anondb.hierarchy import fitted
-from anondb.hierarchy.csvfile import parse, write
-from anondb.hierarchy.ranking import read_weights
-from anondb.plan.build_vgh import values_apart
+from anondb.hierarchies import fitted
+from anondb.hierarchies.build import aika
+from anondb.hierarchies.build.aika import Branch, Concept, Options, Values, branch
+from anondb.hierarchies.build.aika_table import leaf_label, understood
+from anondb.hierarchies.build.build import values_apart
+from anondb.hierarchies.build.ranking import read_weights
+from anondb.hierarchies.csvfile import parse, write
 
 # thing(0) > animal(1) > bird(2) mammal(3); owl(4) wren(5) below bird, cat(6) below mammal and pet(7); pet below thing
 TOY = {

@@ -1,4 +1,4 @@
-"""sql/algorithms/cocoa_domains.sql has the recipes of the built-in domains; ANONDB_WRITE_RECIPES=1 writes it anew."""
+"""sql/synthetic/cocoa_domains.sql has the recipes of the built-in domains; ANONDB_WRITE_RECIPES=1 writes it anew."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 import os
 from pathlib import Path
 
-from anondb.algorithms.cocoa import recipe
-from anondb.domain.load import NAMES, load
+from anondb.synthetic.cocoa import recipe
+from anondb.synthetic.load import NAMES, load
 
-FILE = Path(__file__).parents[2] / "sql" / "algorithms" / "cocoa_domains.sql"
+FILE = Path(__file__).parents[2] / "sql" / "synthetic" / "cocoa_domains.sql"
 
 HEAD = """\
 -- The built-in domains as recipes, so that SQL alone can generate them. This file is written, not edited: the figures
--- stand in anondb/domain/builtin, with their sources, and a test compares the two.
+-- stand in anondb/synthetic/builtin, with their sources, and a test compares the two.
 
 create function anondb.cocoa_domain(domain text) returns jsonb
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $body$

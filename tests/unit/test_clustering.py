@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
-from anondb.algorithms.clustering import (
+from anondb.evaluation.clustering import (
     Agreement,
     Column,
     Numbers,

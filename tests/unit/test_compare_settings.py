@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from anondb.compare.compare import settings_of, variant
+from anondb.compare.trial import Setting
 from anondb.errors import UsageError
-from anondb.plan.compare import settings_of, variant
-from anondb.plan.trial import Setting
 from anondb.policy.load import parse
 from anondb.policy.model import Policy, Role
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from anondb.catalogue import Snapshot, SourceInfo, TargetInfo
 from anondb.errors import PolicyError
-from anondb.plan.compile import compile_plan
 from anondb.policy.load import parse
-from anondb.sqlgen.shape import Relation, SourceColumn
+from anondb.run.compile import compile_plan
+from anondb.run.snapshot import Snapshot, SourceInfo, TargetInfo
+from anondb.sqltree.tables import Relation, SourceColumn
 
 POLICY = """
 source = "hospital.admissions"

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anondb.algorithms.datafly import choose, search
-from anondb.algorithms.grid import Grid, Node, Partial
-from anondb.algorithms.lattice import Demand, Lattice, NodeFigures
-from anondb.algorithms.objective import Additive, Height
+from anondb.methods.full_domain.datafly import choose, search
+from anondb.methods.full_domain.grid import Grid, Node, Partial
+from anondb.methods.full_domain.lattice import Demand, Lattice, NodeFigures
+from anondb.methods.full_domain.objective import Additive, Height
 
 COLUMNS = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 3)).map(

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from anondb.algorithms import distributions
-from anondb.algorithms.cocoa import levels, recipe
-from anondb.algorithms.diversity import principal_components
-from anondb.domain.load import NAMES, load, parse
 from anondb.errors import UsageError
-from anondb.sqlgen import expression
+from anondb.hierarchies.build.diversity import principal_components
+from anondb.sqltree import expression
+from anondb.synthetic import distributions
+from anondb.synthetic.cocoa import levels, recipe
+from anondb.synthetic.load import NAMES, load, parse
 
 IRISH = (
     "given_name family_name age gender marital_status education county economic_status industrial_group"

@@ -18,8 +18,9 @@ import psutil  # type: ignore[import-untyped]
 import psycopg
 import pytest
 
-from anondb.db import embedded, server_user
-from anondb.db.cluster import Cluster
+from anondb.db.embedded import server as embedded
+from anondb.db.embedded import server_user
+from anondb.db.embedded.cluster import Cluster
 from anondb.errors import DatabaseError, UsageError
 
 if sys.platform == "win32":
@@ -31,7 +32,7 @@ only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a
 USER = """
 import sys
 from pathlib import Path
-from anondb.db import embedded
+from anondb.db.embedded import server as embedded
 with embedded.start(Path(sys.argv[1]), durable=False) as server:
     print(server.dsn, flush=True)
     sys.stdin.read()
@@ -419,7 +420,7 @@ def test_a_failed_start_names_the_log_and_stops_at_once(data: Path) -> None:
 
 
 def test_a_server_that_is_not_ready_in_time_is_an_error(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anondb.db.cluster.TIMEOUT", 0.3)
+    monkeypatch.setattr("anondb.db.embedded.cluster.TIMEOUT", 0.3)
     monkeypatch.setattr(Cluster, "_ready", lambda self: None)
     with pytest.raises(DatabaseError, match="not ready within"):
         embedded.start(data, durable=False)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from anondb.db import embedded
+from anondb.db.embedded import server as embedded
 from anondb.errors import DatabaseError
 
 if sys.platform == "win32":

@@ -129,4 +129,4 @@ def test_no_other_place_of_the_code_writes_a_file() -> None:
         for path in TOP.glob("anondb/**/*.py")
         if writes.search(path.read_text(encoding="utf-8"))
     }
-    assert found == {"anondb/files.py", "anondb/ontology/wordnet.py", "anondb/plan/memory.py"}
+    assert found == {"anondb/files.py", "anondb/ontology/wordnet.py", "anondb/compare/memory.py"}

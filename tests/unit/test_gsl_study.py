@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anondb.algorithms import gsl_study
-from anondb.algorithms.gsl_study import GSL, Judged, Study, Tried
-from anondb.hierarchy.ranking import ASPECTS
+from anondb.hierarchies.build.ranking import ASPECTS
+from anondb.study import gsl_study
+from anondb.study.gsl_study import GSL, Judged, Study, Tried
 from tests.properties.examples import laws
 
 Pair = tuple[float, float]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anondb.report.guidance import guidance
+from anondb.compare.guidance import guidance
 from anondb.report.model import ComparedRun
 
 

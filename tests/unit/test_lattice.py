@@ -7,12 +7,12 @@ from math import exp, prod
 
 import pytest
 
-from anondb.algorithms import incognito, optimal
-from anondb.algorithms.grid import MOST_NODES, Grid, Node, Partial, check_size
-from anondb.algorithms.lattice import Demand, Lattice, NodeFigures
-from anondb.algorithms.objective import OBJECTIVES, Objective, make
-from anondb.algorithms.registry import ALGORITHMS
 from anondb.errors import UsageError
+from anondb.methods.full_domain import incognito, optimal
+from anondb.methods.full_domain.grid import MOST_NODES, Grid, Node, Partial, check_size
+from anondb.methods.full_domain.lattice import Demand, Lattice, NodeFigures
+from anondb.methods.full_domain.objective import OBJECTIVES, Objective, make
+from anondb.methods.registry import ALGORITHMS
 
 # of each column, at each level: how many labels occur
 NODES = ((74, 15, 8, 4, 1), (2, 1), (5, 1), (7, 3, 1), (41, 5, 1), (14, 6, 1), (16, 8, 4, 1))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from anondb.algorithms.lattice import NodeFigures
-from anondb.algorithms.objective import OBJECTIVES, Objective, make, normalized
+from anondb.methods.full_domain.lattice import NodeFigures
+from anondb.methods.full_domain.objective import OBJECTIVES, Objective, make, normalized
 
 # ten records; at the node (1, 0) two classes of three and five, and two records in smaller ones
 FIGURES = NodeFigures(classes=2, outliers=2, hopeless=2, squares=34, outlier_cost=0.5, groups=4)

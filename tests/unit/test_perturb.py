@@ -7,9 +7,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anondb.algorithms.perturb import perturbed, worse_and_worse
 from anondb.db.vgh import node_numbers, node_parents
-from anondb.hierarchy.model import VghTable
+from anondb.hierarchies.forms import VghTable
+from anondb.study.perturb import perturbed, worse_and_worse
 from tests.properties.examples import laws
 
 PETS = VghTable(

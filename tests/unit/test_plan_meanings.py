@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anondb.plan.meanings import unknown_ontologies
+from anondb.methods.meanings import unknown_ontologies
 from anondb.policy.load import parse
 
 TEXT = """

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from anondb.algorithms.registry import ALGORITHMS
 from anondb.errors import PolicyError, Problem, UsageError
-from anondb.hierarchy.model import DATE_UNITS, BuiltVgh, CsvVgh, Dates, Intervals, Mask, StoredVgh
+from anondb.hierarchies.forms import DATE_UNITS, BuiltVgh, CsvVgh, Dates, Intervals, Mask, StoredVgh
+from anondb.methods.registry import ALGORITHMS
 from anondb.policy.hierarchy_forms import ANY_TYPE
 from anondb.policy.load import load, parse
 from anondb.policy.model import Column, Method, Name, Policy, Privacy, Role

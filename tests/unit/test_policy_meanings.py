@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from anondb.algorithms.fusion import VARIANTS
+from anondb.methods.fusion.fusion import VARIANTS
+from anondb.methods.meanings_policy import MEASURES
 from anondb.policy.load import parse
-from anondb.policy.meanings import MEASURES
 from tests.unit.admissions import policy, problem
 
 STORED = 'hierarchy = "occupation"'

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anondb.errors import PolicyError
-from anondb.hierarchy.model import StoredVgh
+from anondb.hierarchies.forms import StoredVgh
 from anondb.policy.load import parse
 from anondb.policy.model import Column, LDiversity, Privacy, Role, TCloseness
 from tests.unit.admissions import POLICY, policy, problem, problems

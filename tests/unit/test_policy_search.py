@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from anondb.algorithms.objective import OBJECTIVES
-from anondb.algorithms.registry import ALGORITHMS
+from anondb.methods.full_domain.objective import OBJECTIVES
+from anondb.methods.registry import ALGORITHMS
 from anondb.policy.load import WEIGHTED, parse
 from anondb.policy.model import Column, Method, Role
 from tests.unit.admissions import policy, problem, problems

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import anondb
-from anondb.algorithms.cocoa import recipe
-from anondb.algorithms.objective import OBJECTIVES
-from anondb.algorithms.registry import ALGORITHMS
-from anondb.domain.load import parse as parse_domain
+from anondb.methods.full_domain.objective import OBJECTIVES
+from anondb.methods.registry import ALGORITHMS
+from anondb.models.policy import DISTANCES, KINDS, L_DIVERSITY, T_CLOSENESS
 from anondb.policy.load import COLUMN, METHOD, PRIVACY, load, parse
-from anondb.policy.privacy_models import DISTANCES, KINDS, L_DIVERSITY, T_CLOSENESS
+from anondb.synthetic.cocoa import recipe
+from anondb.synthetic.load import parse as parse_domain
 from tests.documentation import FILES, ROOT, blocks, links
 
 EXAMPLE = ROOT / "examples" / "hospital"

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anondb.algorithms.grid import Grid
-from anondb.algorithms.lattice import Demand, Lattice, NodeFigures
-from anondb.hierarchy.model import CsvVgh, Dates, Hierarchy, Intervals, Mask, StoredVgh, VghTable
-from anondb.plan.reporting import MOST_BRANCHES, binned, branches, in_words
-from anondb.release_report import _tree
+from anondb.hierarchies.forms import CsvVgh, Dates, Hierarchy, Intervals, Mask, StoredVgh, VghTable
+from anondb.methods.full_domain.grid import Grid
+from anondb.methods.full_domain.lattice import Demand, Lattice, NodeFigures
 from anondb.report import figures, trees
+from anondb.report.release import _tree
+from anondb.run.account import MOST_BRANCHES, binned, branches, in_words
 
 SIZES = st.dictionaries(st.integers(1, 2_000_000), st.integers(1, 10_000), min_size=1, max_size=200)
 

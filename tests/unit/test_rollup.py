@@ -7,8 +7,8 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anondb.algorithms.grid import Partial
-from anondb.algorithms.rollup import Rollups, at_most_as_general
+from anondb.methods.full_domain.grid import Partial
+from anondb.methods.full_domain.rollup import Rollups, at_most_as_general
 
 NODES = st.tuples(*[st.sampled_from([0, 1, 2, None])] * 3)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from anondb.plan.compile import rows_repeat
-from anondb.sqlgen.shape import SourceColumn
+from anondb.run.compile import rows_repeat
+from anondb.sqltree.tables import SourceColumn
 
 
 def kept(base: str, distinct: float | None) -> SourceColumn:

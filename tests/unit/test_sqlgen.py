@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anondb.sqlgen import build, publish
-from anondb.sqlgen.render import render
-from anondb.sqlgen.shape import Relation
+from anondb.run import publish_sql as publish
+from anondb.sqltree import build
+from anondb.sqltree.render import render
+from anondb.sqltree.tables import Relation
 from tests.generated import HOSTILE, statements
 
 QUOTED = re.compile(r'"((?:[^"]|"")*)"|\'((?:[^\']|\'\')*)\'')

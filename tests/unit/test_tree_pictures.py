@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anondb.hierarchy import picture, tree
-from anondb.hierarchy.model import VghTable
-from anondb.hierarchy.tree import Node
+from anondb.hierarchies import draw as picture
+from anondb.hierarchies import tree
+from anondb.hierarchies.forms import VghTable
+from anondb.hierarchies.tree import Node
 from tests import toys
 
 ANIMALS = toys.vgh("Owl;Bird;Animal;*", "Wren;Bird;Animal;*", "Cat;Cat;Animal;*", "Saw;Tool;Thing;*")

@@ -10,8 +10,8 @@ from psycopg import sql
 
 from anondb.api import Database
 from anondb.db.connection import Connection, Door
-from anondb.db.removal import exclusively, things
-from anondb.db.upgrade import _migrate, require_current, status, upgrade
+from anondb.db.install.removal import exclusively, things
+from anondb.db.install.upgrade import _migrate, require_current, status, upgrade
 from anondb.errors import DatabaseError
 from anondb.policy.load import load
 from tests.acceptance.clinic import HOSPITAL

@@ -15,8 +15,8 @@ from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 from anondb.db.connection import Connection
-from anondb.db.removal import exclusively
-from anondb.db.upgrade import remove, status, upgrade
+from anondb.db.install.removal import exclusively
+from anondb.db.install.upgrade import remove, status, upgrade
 from anondb.errors import BusyError, DatabaseError, UsageError
 from tests.upgrade.conftest import Connect
 
@@ -206,9 +206,7 @@ def test_the_install_table_holds_one_row(connection: Connection, sql_dir: Path) 
 
 
 def test_a_status_does_not_wait_for_alembic_to_load() -> None:
-    program = (
-        "import sys, anondb.db.upgrade; sys.exit('alembic' in sys.modules or 'sqlalchemy' in sys.modules)"
-    )
+    program = "import sys, anondb.db.install.upgrade; sys.exit('alembic' in sys.modules or 'sqlalchemy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

@@ -12,7 +12,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from anondb import resources
-from anondb.db.upgrade import Code
+from anondb.db.install.upgrade import Code
 from anondb.errors import UsageError
 
 VERSIONS = sorted((resources.path("migrations") / "versions").glob("*.py"))

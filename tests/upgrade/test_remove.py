@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from anondb.db.connection import Connection
-from anondb.db.upgrade import remove, status, upgrade
+from anondb.db.install.upgrade import remove, status, upgrade
 from anondb.errors import UsageError
 from tests.upgrade.conftest import Connect, add_migration
 from tests.upgrade.test_install import footprint

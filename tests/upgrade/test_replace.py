@@ -10,7 +10,7 @@ import pytest
 from psycopg import sql
 
 from anondb.db.connection import Connection
-from anondb.db.upgrade import remove, require_current, status, upgrade
+from anondb.db.install.upgrade import remove, require_current, status, upgrade
 from anondb.errors import AnondbError, DatabaseError, UsageError
 from tests.upgrade.conftest import FIRST_FILE, Connect, add_migration
 from tests.upgrade.test_install import footprint, grant_create

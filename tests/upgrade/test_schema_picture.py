@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from anondb.db.connection import Connection
-from anondb.db.upgrade import upgrade
+from anondb.db.install.upgrade import upgrade
 from tests.upgrade.schema_picture import picture
 
 PICTURE = Path(__file__).parents[1] / "schema.txt"

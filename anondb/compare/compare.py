@@ -1,0 +1,226 @@
+"""Compare: every algorithm with every k on the same data (Ayala-Rivera et al. 2014); nothing is published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Protocol
+
+from anondb.compare.trial import Setting, Trial, attempt
+from anondb.db.connection import Door, one_snapshot
+from anondb.db.install.upgrade import require_current
+from anondb.errors import UsageError, did_you_mean
+from anondb.methods.mdav import method as microaggregate
+from anondb.methods.registry import ALGORITHMS, Algorithm
+from anondb.policy.hierarchy_forms import ANY_TYPE
+from anondb.policy.load import WEIGHTED
+from anondb.policy.model import Column, Method, Policy, Role
+from anondb.run.pipeline import Listener, Silence
+from anondb.run.plan import Options
+
+MOST_TRIALS = 1_000
+ALWAYS_COMPARED = ("datafly", "incognito", "mondrian")  # unless the caller says otherwise
+
+
+class CompareListener(Listener, Protocol):
+    """Whoever wants to see a comparison go on."""
+
+    def trial(self, setting: Setting, number: int, of: int) -> None: ...
+
+
+class _Silence(Silence):
+    def trial(self, setting: Setting, number: int, of: int) -> None: ...
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A policy changed to a setting: what an algorithm does not know is left out, and told."""
+
+    policy: Policy
+    ignored: tuple[str, ...] = ()
+    refusal: UsageError | None = None  # why there is nothing to try
+
+
+def compare(
+    door: Door,
+    policy: Policy,
+    settings: Sequence[Setting],
+    options: Options,
+    listener: CompareListener | None = None,
+) -> tuple[Trial, ...]:
+    """Tries every setting on the data of one moment; one that cannot be tried says why."""
+    listener = listener or _Silence()
+    trials = []
+    with door.open() as connection:
+        require_current(connection)
+        for algorithm in {setting.algorithm for setting in settings}:
+            if ALGORITHMS[algorithm].search is not None:  # or the first to use a package would pay for it
+                import_module(f"anondb.methods.full_domain.{algorithm}")
+            if ALGORITHMS[algorithm].sets:
+                microaggregate.load_ahead()
+        with one_snapshot(connection, "comparing", undo=True):
+            for number, setting in enumerate(settings, 1):
+                listener.trial(setting, number, len(settings))
+                tried = variant(policy, setting)
+                if tried.refusal is None:
+                    trial = attempt(connection, tried.policy, setting, options, listener)
+                else:
+                    trial = Trial(setting, error=tried.refusal)
+                trials.append(replace(trial, ignored=tried.ignored))
+    _refuse_policy(trials)
+    return tuple(trials)
+
+
+def settings_of(
+    policy: Policy,
+    algorithms: Sequence[str] | None,
+    k: Sequence[int] | None,
+    quasi: Sequence[int] | None,
+    variants: Sequence[str] | None = None,
+) -> list[Setting]:
+    """All combinations, in the order of the call: by number of columns, by k, by algorithm and its variants."""
+    if algorithms is None:
+        algorithms = ALWAYS_COMPARED if variants is None else (policy.method.algorithm,)
+    names = [column.name for column in policy.quasi]
+    demanded = [policy.privacy.k] if k is None else k
+    counts = [len(names)] if quasi is None else quasi
+    if not (algorithms and demanded and counts) or variants == []:
+        raise UsageError("there is nothing to compare", hint="give at least one algorithm, k and number")
+    for name in algorithms:
+        if name not in ALGORITHMS:
+            hint = did_you_mean(name, ALGORITHMS) or f"choose from {', '.join(ALGORITHMS)}"
+            raise UsageError(f'there is no algorithm "{name}"', hint=hint)
+    if policy.privacy.le_diversity or any(ALGORITHMS[name].anatomizes for name in algorithms):
+        raise UsageError(
+            "le_diversity generalizes nothing, and is not compared with algorithms that do",
+            hint="run its policy, and see anondb evaluate",
+        )
+    tried = _variants(algorithms, variants)
+    if min(demanded) < 1:
+        raise UsageError("k must be at least 1", hint="a k of 5 makes each record look like 4 others")
+    if min(counts) < 1 or max(counts) > len(names):
+        raise UsageError(
+            f"the policy has {len(names)} quasi-identifiers to compare with",
+            hint=f"give numbers from 1 to {len(names)}; the first so many columns are taken",
+        )
+    found = [
+        Setting(algorithm, one_k, tuple(names[:count]), word)
+        for count in dict.fromkeys(counts)
+        for one_k in dict.fromkeys(demanded)
+        for algorithm in dict.fromkeys(algorithms)
+        for word in tried[algorithm]
+    ]
+    if len(found) > MOST_TRIALS:
+        raise UsageError(
+            f"these are {len(found):,} trials", hint=f"compare fewer at once, at most {MOST_TRIALS:,}"
+        )
+    return found
+
+
+def _variants(algorithms: Sequence[str], asked: Sequence[str] | None) -> dict[str, list[str | None]]:
+    """Which variants of each algorithm are tried; one that has none is tried once, as it is."""
+    if asked is None:
+        return {name: [None] for name in algorithms}
+    known = {word: None for name in algorithms for word in ALGORITHMS[name].variants}
+    if not known:
+        having = ", ".join(name for name, algorithm in ALGORITHMS.items() if algorithm.variants)
+        raise UsageError(
+            f"{' and '.join(algorithms)} {'have' if len(algorithms) > 1 else 'has'} no variants to compare",
+            hint=f"they are of {having}: name the algorithm, or leave the variants out",
+        )
+    for word in asked:
+        if word not in known:
+            hint = did_you_mean(word, known) or f"choose from {', '.join(known)}"
+            raise UsageError(f'there is no variant "{word}"', hint=hint)
+    mine = {
+        name: [word for word in dict.fromkeys(asked) if word in ALGORITHMS[name].variants]
+        for name in algorithms
+    }
+    return {name: list(words) or [None] for name, words in mine.items()}
+
+
+def variant(policy: Policy, setting: Setting) -> Variant:
+    """The policy as this setting has it; a quasi-identifier that is not tried is not released."""
+    algorithm = ALGORITHMS[setting.algorithm]
+    columns = tuple(_column(column, setting, algorithm) for column in policy.columns)
+    method = _method(policy.method, setting, algorithm)
+    changed = replace(policy, columns=columns, method=method, privacy=replace(policy.privacy, k=setting.k))
+    if algorithm.sets != any(column.is_set for column in changed.quasi):
+        hint = "compare mdav with itself, by k: --algorithms mdav --k 2,3,5"
+        return Variant(
+            changed, refusal=UsageError("sets of texts are for mdav, and mdav for sets", hint=hint)
+        )
+    without = [column.name for column in changed.quasi if column.hierarchy is None]
+    if algorithm.needs_hierarchies and without:
+        named = ", ".join(f'"{name}"' for name in without)
+        refusal = UsageError(
+            f"no hierarchy for {named}, and {algorithm.name} needs one",
+            hint=f"{ANY_TYPE}; or compare algorithms that need none: mondrian",
+        )
+        return Variant(changed, refusal=refusal)
+    return Variant(changed, tuple(_ignored(policy, changed, algorithm)))
+
+
+def _column(column: Column, setting: Setting, algorithm: Algorithm) -> Column:
+    if column.role is not Role.QUASI:
+        return column
+    if column.name not in setting.columns:
+        return Column(column.name, Role.IDENTIFIER)
+    if not algorithm.meanings:
+        column = replace(column, ontology=None)
+    return replace(column, min_level=0, max_level=None) if algorithm.partitions else column
+
+
+def _method(said: Method, setting: Setting, algorithm: Algorithm) -> Method:
+    """The objective is the policy's where the algorithm has it, else its own first one; so is the heuristic."""
+    objective = _known(said.objective, algorithm.objectives)
+    weights = {name: weight for name, weight in said.weights.items() if name in setting.columns}
+    weighs = objective in WEIGHTED and any(weights.get(name, 1.0) > 0 for name in setting.columns)
+    return Method(
+        algorithm.name,
+        heuristic=_known(said.heuristic, algorithm.heuristics),
+        objective=objective,
+        weights=weights if weighs else {},
+        variant=setting.variant or _known(said.variant, algorithm.variants),
+        measure=said.measure if algorithm.meanings else None,
+        seed=said.seed if algorithm.draws else 0,
+        distance=said.distance if algorithm.sets else None,
+        bounds=said.bounds,
+        strict=said.strict or algorithm.fuses or not algorithm.partitions,
+    )
+
+
+def _known(word: str | None, words: Sequence[str]) -> str | None:
+    return word if word in words else next(iter(words), None)
+
+
+def _ignored(policy: Policy, changed: Policy, algorithm: Algorithm) -> Iterator[str]:
+    """What the policy asks for and this algorithm does not know."""
+    tried = {column.name: column for column in changed.quasi}
+    for column in policy.quasi:
+        asked = column.min_level, column.max_level
+        if column.name in tried and column.ontology != tried[column.name].ontology:
+            yield f'the ontology of "{column.name}" is not read by {algorithm.name}'
+        if column.name in tried and asked != (tried[column.name].min_level, tried[column.name].max_level):
+            yield f'the levels of "{column.name}" are not bounded: {algorithm.name} gives it none'
+    said, method, own = policy.method, changed.method, ALGORITHMS[policy.method.algorithm]
+    for key, word, kept, words in (
+        ("objective", said.objective, method.objective, own.objectives),
+        ("heuristic", said.heuristic, method.heuristic, own.heuristics),
+    ):
+        # the first word is what a policy has that does not say any
+        if word is not None and word not in (kept, words[0]):
+            yield f'the {key} "{word}" is not known to {algorithm.name}'
+    if {name for name in said.weights if name in tried} != set(method.weights):
+        yield f"the weights have no meaning to {algorithm.name} here"
+
+
+def _refuse_policy(trials: Sequence[Trial]) -> None:
+    """A policy that no trial could use is wrong by itself, and so is a source that is not there."""
+    errors = [trial.error for trial in trials]
+    first = errors[0]
+    if isinstance(first, UsageError) and all(
+        isinstance(error, UsageError) and error.message == first.message for error in errors
+    ):
+        raise first

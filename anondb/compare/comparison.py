@@ -1,0 +1,119 @@
+"""What a comparison hands out: its trials side by side, as JSON, CSV, a frame, a report, and in plain words."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anondb import files
+from anondb.compare.guidance import guidance
+from anondb.report.model import ComparedRun, Comparison, ReportData
+
+if TYPE_CHECKING:
+    import pandas
+
+    from anondb.compare.trial import Trial
+    from anondb.policy.model import Policy
+
+_FIRST = ("algorithm", "variant", "k", "quasi", "columns", "selected", "failure", "ignored")
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The trials of a comparison, in the order in which they were made."""
+
+    policy: Policy
+    trials: tuple[Trial, ...]
+
+    @cached_property
+    def runs(self) -> tuple[ComparedRun, ...]:
+        """The trials as a report shows them: the figures of whole releases."""
+        return tuple(
+            ComparedRun(
+                trial.setting.name,
+                trial.setting.k,
+                len(trial.setting.columns),
+                {name: value for name, value in trial.figures.items() if _of_release(name)},
+                trial.selected,
+                trial.failure,
+            )
+            for trial in self.trials
+        )
+
+    @property
+    def guidance(self) -> tuple[str, ...]:
+        """Which algorithm fits, by what was measured; and what a run would not release."""
+        kept = (one for trial in self.trials if trial.result for one in trial.result.kept if one.identifies)
+        return (*guidance(self.runs), *{one.column: one.sentence for one in kept}.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `anondb compare --json` prints."""
+        return {
+            "source": str(self.policy.source),
+            "trials": [trial.as_json() for trial in self.trials],
+            "guidance": list(self.guidance),
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row a trial, with every figure; all have the same keys."""
+        names = list(dict.fromkeys(name for trial in self.trials for name in trial.figures))
+        return [
+            dict(zip(_FIRST, _first(trial), strict=True)) | _figures(trial, names) for trial in self.trials
+        ]
+
+    def to_csv(self) -> str:
+        """One line a trial; what is not known is empty."""
+        rows, text = self.rows(), io.StringIO()
+        writer = csv.DictWriter(text, list(rows[0]) if rows else _FIRST, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return text.getvalue()
+
+    def to_frame(self) -> pandas.DataFrame:
+        from anondb.report import frames
+
+        return frames.of_records(self.rows())
+
+    def report(self, path: Path | str) -> None:
+        """Writes one HTML file with charts, every figure and the guidance."""
+        files.write(path, self.html())
+
+    def html(self) -> str:
+        """The text of that file."""
+        from anondb.report import html
+
+        return html.render(
+            ReportData(
+                f"Comparison on {self.policy.source}",
+                policy=self.policy.text,
+                comparison=Comparison(self.runs, self.guidance),
+                package=version("anondb"),
+            )
+        )
+
+
+def _first(trial: Trial) -> Iterator[Any]:
+    setting = trial.setting
+    yield from (
+        setting.algorithm,
+        setting.variant or "",
+        setting.k,
+        len(setting.columns),
+        ", ".join(setting.columns),
+    )
+    yield from (trial.selected, trial.failure, "; ".join(trial.ignored))
+
+
+def _figures(trial: Trial, names: list[str]) -> dict[str, float | None]:
+    return {name: trial.figures.get(name) for name in names}
+
+
+def _of_release(name: str) -> bool:
+    """Neither of a column, nor of what was before and is the same for all."""
+    return ":" not in name and not name.endswith("_before")

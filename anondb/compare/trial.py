@@ -1,0 +1,136 @@
+"""A trial: what a run would do, up to a release that is evaluated and then undone; nothing is published."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from anondb.compare import memory
+from anondb.db.connection import Connection
+from anondb.errors import AnondbError, DatabaseError, PolicyError
+from anondb.evaluation.figure import notes
+from anondb.policy.model import Policy
+from anondb.run.pipeline import Listener, Pipeline
+from anondb.run.plan import Options
+from anondb.run.prepare import prepare_trial
+from anondb.run.result import Result
+from anondb.sqltree.tables import Relation
+
+TEMPORARY = Relation("pg_temp", "anondb_trial")
+
+_SCRATCH_BYTES = """
+select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint from pg_class as c
+where c.relnamespace = pg_my_temp_schema() and c.relkind = 'r'
+"""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What one trial tries, of all that a comparison does."""
+
+    algorithm: str
+    k: int
+    columns: tuple[str, ...]  # the quasi-identifiers
+    variant: str | None = None  # of the algorithm; None: as the policy has it
+
+    @property
+    def name(self) -> str:
+        """Who is compared: an algorithm, or a variant of it."""
+        return self.algorithm if self.variant is None else f"{self.algorithm} {self.variant}"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A trial that was made: its result, or the error that says why there is none."""
+
+    setting: Setting
+    result: Result | None = None
+    error: AnondbError | None = None
+    ignored: tuple[str, ...] = ()  # what of the policy means nothing to this algorithm
+    scratch_bytes: int | None = None  # of its tables on the server, at the end
+    client_bytes: int | None = None  # the most that the client's process took
+
+    @property
+    def failure(self) -> str:
+        """Why there is no release, on one line."""
+        if isinstance(self.error, PolicyError):
+            return "; ".join(problem.message for problem in self.error.problems)
+        return "" if self.error is None else self.error.message
+
+    @property
+    def selected(self) -> str:
+        """The generalization in words."""
+        if self.result is None:
+            return ""
+        if self.result.levels:
+            return ", ".join(f"{name} {level}" for name, level in self.result.levels.items())
+        if self.result.concepts is not None:
+            return f"sets of {self.result.concepts:,} concepts"
+        if self.result.fusions is not None:
+            return f"fused {self.result.fusions:,} of {self.result.tuples:,}"
+        return f"cut by {', '.join(self.result.partitioned)}" if self.result.partitioned else "one class"
+
+    @property
+    def figures(self) -> dict[str, float | None]:
+        """Everything that was counted or measured; measures of a column as `name:column`."""
+        result = self.result
+        if result is None:
+            return {}
+        levelled = bool(result.levels)
+        return {
+            # what measuring costs says nothing of the algorithm that made what is measured
+            "seconds": round(sum(s for stage, s in result.seconds.items() if stage != "evaluate"), 4),
+            **{f"seconds_{stage}": round(spent, 4) for stage, spent in result.seconds.items()},
+            "bytes": self.scratch_bytes,
+            "client_bytes": self.client_bytes,
+            "records": result.records,
+            "released": result.released,
+            "suppressed": result.suppressed,
+            "classes": result.classes,
+            "k_reached": result.k,
+            "generalizations": sum(result.levels.values()) if levelled else None,
+            "checks": result.checks,
+            "lattice": result.lattice,
+            "iterations": result.iterations,
+            "partitioned": None if levelled else len(result.partitioned),
+            "tuples": result.tuples,
+            "rare": result.rare,
+            "fusions": result.fusions,
+            "changed": result.changed,
+            **result.all_metrics(),
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        setting, result = self.setting, self.result
+        return {
+            "algorithm": setting.algorithm,
+            "variant": setting.variant,
+            "k": setting.k,
+            "quasi": list(setting.columns),
+            "selected": self.selected or None,
+            "failure": self.failure or None,
+            "ignored": list(self.ignored),
+            "levels": {} if result is None else dict(result.levels),
+            "partitioned": [] if result is None else list(result.partitioned),
+            "figures": self.figures,
+            "notes": {} if result is None else notes(result.figures),
+        }
+
+
+def attempt(
+    connection: Connection, policy: Policy, setting: Setting, options: Options, listener: Listener
+) -> Trial:
+    """Makes a trial inside the caller's transaction, and takes back all that it did; raises what hits all trials."""
+    memory.forget_peak()
+    try:
+        with connection.transaction(force_rollback=True):
+            pipeline = Pipeline(connection, options, 0, listener)
+            with pipeline.stage("prepare"):
+                plan = prepare_trial(pipeline.db, connection, policy, options, TEMPORARY)
+            result = pipeline.release(plan, TEMPORARY)
+            [scratch] = pipeline.db.one("scratch", _SCRATCH_BYTES)
+    except DatabaseError:
+        raise
+    except AnondbError as error:
+        return Trial(setting, error=error)
+    return Trial(setting, result, scratch_bytes=scratch, client_bytes=memory.peak_bytes())

@@ -1,0 +1,264 @@
+"""Evaluates a release that anyone has made against its original, with the caller's rights, by the SQL functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from anondb.db.connection import Door, one_snapshot
+from anondb.db.execute import Executor, Step
+from anondb.db.install.upgrade import require_current
+from anondb.errors import UsageError
+from anondb.evaluation import clusters
+from anondb.evaluation.evaluation import FAMILIES, LINKED_UTILITY, OF_LINK, Evaluation, ordered
+from anondb.evaluation.figure import Figure
+from anondb.evaluation.tried import tried
+from anondb.evaluation.two_tables import EvaluationRequest, Tables, look_up
+from anondb.run import linked_sql as linked
+from anondb.run.plan import Options
+
+MEASURE = "wup"
+
+# rows that a policy of a table hides would be missing in every figure: better an error
+_SETTINGS = "select set_config('row_security', 'off', true), set_config('work_mem', $1::text, true)"
+_SIZES = """
+select coalesce(sum(c.n), 0)::bigint, coalesce(sum(c.n) filter (where not c.is_masked), 0)::bigint,
+       count(*) filter (where not c.is_masked), coalesce(min(c.n) filter (where not c.is_masked), 0),
+       coalesce(max(c.n) filter (where not c.is_masked), 0)
+from anondb.class_sizes($1::text::regclass, $2::name[], $3::text[]) as c
+"""
+_KNOWN_VGH = "select anondb.find_vgh($1::text)"
+_LINK = """
+select anondb.keep_linked(
+    anondb.linked_query($1::text::regclass, $2::text::regclass, $3::name, $4::name[], $5::text[]))
+"""
+_UTILITY = """
+select u.name, u.of_column, u.value, u.note
+from anondb.linked_utility($1::text, $2::name[], $3::text[], $4::text) as u
+"""
+_LINKAGE = "select anondb.linked_linkage($1::text, $2::name[], $3::text, $4::text[], $5::text)"
+_DISCERNIBILITY = """
+select anondb.discernibility($1::text::regclass, $2::name[], records => $3::bigint, roots => $4::text[])
+"""
+_AVERAGE = "select anondb.average_class_size($1::text::regclass, $2::name[], $3::bigint, $4::text[])"
+_RISKS = """
+select r.name, r.of_column, r.after, r.note, r.before
+from anondb.risk_before_after($1::text::regclass, $2::text::regclass, $3::name[],
+                              fraction => $4::double precision, roots => $5::text[]) as r
+"""
+_RISK = """
+select r.name, r.of_column, r.value, r.note
+from anondb.risk($1::text::regclass, $2::name[], population => $3::text::regclass, roots => $4::text[],
+                 fraction => $5::double precision, unit => $6::name) as r
+"""
+_DIVERSITY = "select anondb.l_diversity($1::text::regclass, $2::name[], $3::name, $4::text)"
+_CLOSENESS = "select anondb.t_closeness($1::text::regclass, $2::name[], $3::name, $4::text, $5::text)"
+_DISCLOSURE = """
+select d.name, d.of_column, d.value, d.note
+from anondb.attribute_disclosure($1::text::regclass, $2::name[], $3::name, roots => $4::text[]) as d
+"""
+
+_PERSONS = "anondb_persons"
+_OF_POPULATION = ("journalist", "marketer", "population_uniques")
+_ORDERED = "ND"  # categories of types whose order means something: numbers and dates
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Of a table's classes."""
+
+    rows: int
+    records: int  # those that are not masked
+    classes: int
+    smallest: int
+    largest: int
+
+
+def evaluate_tables(
+    door: Door, asked: EvaluationRequest, observe: Callable[[Step], None] = lambda step: None
+) -> Evaluation:
+    """All measures that apply, of one state of the tables; those that do not say why."""
+    with door.open() as connection:
+        require_current(connection)
+        with one_snapshot(connection, "evaluating"):
+            tables = look_up(connection, asked)
+            return _Evaluating(Executor(connection, observe), asked, tables).evaluation()
+
+
+class _Evaluating:
+    def __init__(self, db: Executor, asked: EvaluationRequest, tables: Tables) -> None:
+        self.db, self.asked = db, asked
+        self.original, self.release = tables.original.text, tables.release.text
+        self.tables, self.quasi = tables, list(asked.quasi)
+        self.roots = None if asked.roots is None else list(asked.roots)
+        self._named = False  # whether the persons have been put down
+        db.stage = "evaluate"
+
+    def evaluation(self) -> Evaluation:
+        self.db.one("settings", _SETTINGS, (Options.work_mem,))
+        for name in self.asked.vghs.values():
+            self.db.one("hierarchy", _KNOWN_VGH, (name,))
+        before, after = self._sizes(self.original, None), self._sizes(self.release, self.roots)
+        if after.rows > before.rows:
+            raise UsageError(
+                f"the release {self.asked.release} has {after.rows:,} rows, and its original "
+                f"{self.asked.original} only {before.rows:,}",
+                hint="is it a release of this table, and are the two in the right order?",
+            )
+        figures = [*self._linked(), *self._classes(before, after), *self._risk()]
+        for column in self.asked.sensitive:
+            figures += [*self._models(column), *self._disclosure(column)]
+        return Evaluation(
+            original=self.asked.original,
+            release=self.asked.release,
+            records=before.rows,
+            released=after.records,
+            suppressed=before.rows - after.records,
+            classes=after.classes,
+            k=after.smallest,
+            figures=ordered(figures),
+        )
+
+    def _sizes(self, table: str, roots: Sequence[str] | None) -> _Sizes:
+        return _Sizes(*map(int, self.db.one("class sizes", _SIZES, (table, self.quasi, roots))))
+
+    def _one(self, figure: Figure, statement: str, parameters: Sequence[object]) -> list[Figure]:
+        def measure() -> Iterable[Figure]:
+            [value] = self.db.one(figure.key, statement, parameters)
+            yield replace(figure, value=value)
+
+        return [replace(found, column=figure.column) for found in tried(self.db, [figure.name], measure)]
+
+    def _linked(self) -> list[Figure]:
+        """What needs to know whose record is whose."""
+        if self.asked.key is None:
+            return [
+                Figure(name, note="needs a key that names a record in both tables")
+                for name in (*OF_LINK, *FAMILIES["clusters"])
+            ]
+        link = (self.original, self.release, self.asked.key, self.quasi, self.roots)
+        [query] = self.db.one("link", _LINK, link)
+        vghs = self.asked.quasi_vghs
+
+        def utility() -> Iterable[Figure]:
+            rows = self.db.rows("utility", _UTILITY, (query, self.quasi, vghs, MEASURE))
+            return [Figure(*row) for row in rows]
+
+        def agreement() -> Iterable[Figure]:
+            sample, seed = self.asked.sampled, self.asked.seed
+            rows = clusters.cluster_agreement(
+                self.db, query, self.quasi, vghs, MEASURE, sample=sample, seed=seed
+            )
+            return [Figure(*row) for row in rows]
+
+        return [
+            *tried(self.db, LINKED_UTILITY, utility),
+            *self._linkage(query, vghs),
+            *tried(self.db, FAMILIES["clusters"], agreement),
+        ]
+
+    def _linkage(self, query: str, vghs: Sequence[str | None]) -> Iterable[Figure]:
+        for matching in ("text", "coverage", "hierarchy", "semantic"):
+            name = f"record_linkage_{matching}"
+            if matching == "semantic" and not any(vghs):
+                yield Figure(name, note="no stored hierarchy")
+                continue
+            arguments = (query, self.quasi, matching, vghs, MEASURE)
+            yield from self._one(Figure(name), _LINKAGE, arguments)
+
+    def _classes(self, before: _Sizes, after: _Sizes) -> Iterable[Figure]:
+        yield Figure("class_size_min", value=float(after.smallest), before=float(before.smallest))
+        yield Figure("class_size_max", value=float(after.largest), before=float(before.largest))
+        yield Figure("class_size_mean", value=_mean(after), before=_mean(before))
+        arguments = (self.release, self.quasi, before.rows, self.roots)
+        yield from self._one(Figure("discernibility"), _DISCERNIBILITY, arguments)
+        if after.smallest:
+            multiple = f"as a multiple of the {after.smallest:,} records of the smallest class"
+            arguments = (self.release, self.quasi, after.smallest, self.roots)
+            yield from self._one(Figure("average_class_size", note=multiple), _AVERAGE, arguments)
+
+    def _risk(self) -> Iterable[Figure]:
+        def risks() -> Iterable[Figure]:
+            fraction = self.asked.fraction
+            if self.asked.unit is not None:
+                return self._risk_of_persons(self.asked.unit)
+            arguments = (self.original, self.release, self.quasi, fraction, self.roots)
+            return [Figure(*row) for row in self.db.rows("risk", _RISKS, arguments)]
+
+        found = tried(self.db, FAMILIES["risk"][:-1], risks)
+        population = self.tables.population
+        if population is None:
+            return found
+        release = self.release if self.asked.unit is None else self._persons(self.asked.unit)
+        arguments = (release, self.quasi, population.text, self.roots, None, self.asked.unit)
+
+        def journalist() -> Iterable[Figure]:
+            rows = self.db.rows("risk in the population", _RISK, arguments)
+            return [Figure(*row) for row in rows if row[0].startswith(_OF_POPULATION)]
+
+        names = [name for name in FAMILIES["risk"] if name.startswith(_OF_POPULATION)]
+        # the population is generalized as the release is, so of the original there is nothing to compare with
+        others = [figure for figure in found if not figure.name.startswith(_OF_POPULATION)]
+        return [*others, *tried(self.db, names, journalist)]
+
+    def _risk_of_persons(self, unit: str) -> Iterable[Figure]:
+        asked = (self.quasi, None), (self.asked.fraction, unit)
+        rows = self.db.rows("risk before", _RISK, (self.original, *asked[0], None, *asked[1]))
+        before = {(name, column): value for name, column, value, _ in rows}
+        rows = self.db.rows("risk", _RISK, (self._persons(unit), *asked[0], self.roots, *asked[1]))
+        for name, column, value, note in rows:
+            yield Figure(name, column, value, note, before.get((name, column)))
+            if name == "prosecutor_max":
+                least = before[name, column]
+                yield Figure(
+                    "persons_min", value=round(1 / value), before=round(1 / least) if least else None
+                )
+
+    def _persons(self, unit: str) -> str:
+        """The release with the persons of its records; where it does not name them itself, by the key."""
+        if unit in self.tables.release.categories:
+            return self.release
+        if not self._named:
+            assert self.asked.key is not None
+            both = self.tables.original.relation, self.tables.release.relation
+            self.db.run("persons", linked.persons(_PERSONS, *both, self.asked.key, unit, self.quasi))
+            self._named = True
+        return linked.temporary(_PERSONS)
+
+    def _models(self, column: str) -> Iterable[Figure]:
+        """What the tables reach, which a policy could have demanded; masked records are looked at too."""
+        for kind in ("distinct", "entropy"):
+            yield self._reached(Figure(f"l_diversity_{kind}", column), _DIVERSITY, (kind,))
+        vgh = self.asked.vghs.get(column)
+        distances: list[tuple[str, str | None]] = [("equal", None)]
+        if self.tables.release.categories[column] in _ORDERED:
+            distances.append(("ordered", None))
+        if vgh is not None:
+            distances.append(("hierarchical", vgh))
+        for distance, by in distances:
+            yield self._reached(Figure(f"t_closeness_{distance}", column), _CLOSENESS, (distance, by))
+
+    def _reached(self, figure: Figure, statement: str, demand: Sequence[object]) -> Figure:
+        [after] = self._one(figure, statement, (self.release, self.quasi, figure.column, *demand))
+        if figure.column not in self.tables.original.categories:
+            return after
+        [before] = self._one(figure, statement, (self.original, self.quasi, figure.column, *demand))
+        return replace(after, before=before.value)
+
+    def _disclosure(self, column: str) -> Iterable[Figure]:
+        def rows(table: str, roots: Sequence[str] | None) -> list[tuple[Any, ...]]:
+            return self.db.rows("disclosure", _DISCLOSURE, (table, self.quasi, column, roots))
+
+        def disclosure() -> Iterable[Figure]:
+            in_both = column in self.tables.original.categories
+            before = {name: value for name, _, value, _ in (rows(self.original, None) if in_both else ())}
+            for name, of_column, value, note in rows(self.release, self.roots):
+                yield Figure(name, of_column, value, note, before.get(name))
+
+        found = tried(self.db, FAMILIES["disclosure"][:3], disclosure)
+        return [replace(figure, column=column) for figure in found]
+
+
+def _mean(sizes: _Sizes) -> float | None:
+    return sizes.records / sizes.classes if sizes.classes else None

@@ -1,0 +1,77 @@
+"""Hierarchies that a run builds for its columns: the best candidate of each; the catalogue keeps nothing of them."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from typing import Any
+
+from anondb.hierarchies.build import aika
+from anondb.run.snapshot import BuiltInfo, Snapshot
+from anondb.hierarchies.build import candidates as stored
+from anondb.db import vgh
+from anondb.db.execute import Executor
+from anondb.errors import UsageError
+from anondb.hierarchies.forms import BuiltVgh
+from anondb.hierarchies.build.ranking import RankingMethod
+from anondb.hierarchies.build import build as build_vgh
+from anondb.run.plan import Plan
+from anondb.run.result import Result
+from anondb.run.statement import Steps
+from anondb.policy.model import Name, Policy
+
+
+def with_built(db: Executor, policy: Policy, found: Snapshot) -> Snapshot:
+    """The snapshot with the hierarchies that the policy wants to be built, or with why they cannot be."""
+    there = {column.name for column in found.source.columns}
+    built: dict[str, BuiltInfo | UsageError] = {}
+    for column in policy.columns:
+        if isinstance(column.hierarchy, BuiltVgh) and column.name in there:
+            try:
+                built[column.name] = _built(db, policy, found, column.name, column.hierarchy)
+            except UsageError as error:
+                built[column.name] = error
+    return replace(found, built=built) if built else found
+
+
+def _built(db: Executor, policy: Policy, found: Snapshot, column: str, how: BuiltVgh) -> BuiltInfo:
+    name = Name(found.source.relation.schema, found.source.relation.name)
+    source = stored.find_column(db, name, column)
+    k = policy.privacy.k
+    asked = build_vgh.BuildRequest(
+        name=uuid.uuid4().hex,  # of no hierarchy that somebody has stored
+        table=str(name),
+        column=column,
+        options=aika.Options(k=k, seed=policy.method.seed),
+        ontology=how.ontology,
+    )
+    # Candidates are ranked where they are stored; the run takes the best along, and leaves none behind.
+    with db.connection.transaction(force_rollback=True):
+        made = build_vgh.build_watched(db, asked)
+        best = stored.rank(db, made.names, RankingMethod(k=k), source).ranked[0]
+        table = vgh.fetch(db.connection, best.vgh)
+    made_by = next(one.made_by for one in made.candidates if one.name == best.vgh)
+    number = best.vgh.removeprefix(f"{asked.name}.")
+    return BuiltInfo(table, number, len(made.candidates), made_by, best.aspects["semq"].score)
+
+
+def noted(plan: Plan, result: Result) -> Result:
+    """The result with what was built for the run."""
+    return replace(result, built={name: _account(one) for name, one in plan.built.items()})
+
+
+def _account(built: BuiltInfo) -> dict[str, Any]:
+    return {
+        "candidate": built.candidate,
+        "candidates": built.candidates,
+        "made_by": list(built.made_by),
+        "gsl": built.gsl,
+    }
+
+
+def rehearse(db: Steps, plan: Plan) -> None:
+    """The statement that reads the values of such a column; what is done with them has no place in a script."""
+    db.stage = "prepare"
+    for coded in (*plan.quasi, *plan.sensitive):
+        if isinstance(coded.hierarchy, BuiltVgh):
+            db.rows(f"values {coded.code}", stored.VALUES)

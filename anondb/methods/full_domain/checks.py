@@ -1,0 +1,87 @@
+"""Asking: puts the questions of a search to the frequency set, or to a roll-up of it that can answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anondb.methods.full_domain import sql as node
+from anondb.methods.full_domain.grid import Partial
+from anondb.methods.full_domain.lattice import Demand, NodeFigures
+from anondb.methods.full_domain.rollup import Rollups
+from anondb.methods.full_domain.sql import Costs
+from anondb.models.sql import Models
+from anondb.run import frequency_sql as frequency
+from anondb.run.stages import leave_distant_out
+from anondb.run.statement import Steps
+from anondb.sqltree.tables import Scratch
+
+
+class Asking:
+    """Puts the questions of a search to the database, each to the smallest set that can answer it."""
+
+    def __init__(
+        self, db: Steps, names: Scratch, judged: Models, demand: Demand, cost: Costs | None, rows: int
+    ) -> None:
+        self.db, self.names, self.models, self.demand, self.cost = db, names, judged, demand, cost
+        self.rollups = Rollups(rows)
+        self._tables: dict[Partial, str] = {}
+        # what is left out changes what the others are compared with
+        self._reference_moves = bool(judged.closeness) and demand.budget > 0 and not demand.mask
+        # what is left out becomes a class, of which more must hold than that it is large enough
+        self._mask_is_judged = demand.mask and not judged.only_records
+
+    def __call__(self, levels: Partial) -> NodeFigures:
+        kept, rows = self.rollups.source(levels)
+        source = self.names.freq if kept is None else self._tables[kept]
+        name = f"node {','.join('-' if level is None else str(level) for level in levels)}"
+        if self._reference_moves or self._mask_is_judged:
+            figures = self._in_steps(name, source, levels)
+        else:
+            question = node.figures(self.names, source, self.models, levels, self.cost)
+            figures = self._figures(self.db.one(name, question))
+        self._keep(levels, figures.groups, rows)
+        return figures
+
+    def _in_steps(self, name: str, source: str, levels: Partial) -> NodeFigures:
+        moves = self._reference_moves
+        self.db.run(
+            f"classes of {name}",
+            node.put_down(self.names, source, self.models, levels, reference=not moves),
+        )
+        if moves:
+            leave_distant_out(self.db, self.names, self.names.node, self.models)
+        row = self.db.one(name, node.put_down_figures(self.names, self.models, levels, self.cost))
+        passes = True
+        if self._mask_is_judged and 0 < row[1] <= self.demand.budget:
+            question = node.masked_passes(self.names, source, self.models, levels)
+            [passes] = self.db.one(f"mask of {name}", question)
+        self.db.run("forget classes", frequency.drop(self.names.node))
+        return self._figures(row, masked_passes=bool(passes))
+
+    def _figures(self, row: tuple[Any, ...], *, masked_passes: bool | None = None) -> NodeFigures:
+        classes, outliers, hopeless, squares, groups, *cost = row
+        return NodeFigures(
+            classes=classes,
+            outliers=outliers,
+            # without suppression every model is monotone
+            hopeless=hopeless if self.demand.budget else outliers,
+            squares=int(squares),
+            outlier_cost=cost[0] if cost else 0.0,
+            groups=groups,
+            masked_passes=outliers >= self.models.k if masked_passes is None else masked_passes,
+        )
+
+    def _keep(self, levels: Partial, groups: int, rows: int) -> None:
+        """Rolls a set up where that has begun to pay, and drops those that are no longer worth their room."""
+        chosen = self.rollups.note(levels, groups, rows)
+        if chosen is None:
+            return
+        kept, _ = self.rollups.source(chosen)
+        source = self.names.freq if kept is None else self._tables[kept]
+        table = self.names.rollup(self.rollups.made + 1)
+        made = self.db.run(
+            "roll up", frequency.roll_up(self.names, source, table, self.models.counted, chosen)
+        )
+        self._tables[chosen] = table
+        for dropped in self.rollups.keep(chosen, made):
+            self.db.run("drop roll-up", frequency.drop(self._tables.pop(dropped)))

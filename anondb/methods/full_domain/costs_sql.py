@@ -1,0 +1,146 @@
+"""What releasing a value at a level costs: generalized information loss, or semantic loss by concepts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from anondb.hierarchies.forms import Dates, Intervals, Mask, StoredVgh, TableVgh
+from anondb.sqltree.build import call, cast, col, create_scratch, left_join, number, scratch, string
+from anondb.sqltree.equality import as_text
+from anondb.sqltree.tables import Quasi, Scratch
+
+# in days, on average over the Gregorian calendar's 400 years
+_UNIT_DAYS = {"day": 1, "month": 30.436875, "quarter": 91.310625, "year": 365.2425, "decade": 3652.425}
+_SECONDS_A_DAY = 86400
+
+
+def cost_table(names: Scratch, quasi: Sequence[Quasi], *, measure: str | None = None) -> exp.Create:
+    """What releasing a value at a level above its own costs, in [0, 1]; a suppressed one costs 1.
+
+    Iyengar 2002: the share of the domain that a value can no longer be told from; by the codes at the level.
+    With a similarity `measure` stored hierarchies cost the semantic distance instead, as far as their terms
+    have concepts; the leaves below a node then cost differently, and the costs are by the leaves' codes.
+    """
+    queries = [_level(names, q, level, measure) for q in quasi for level in range(1, q.height + 1)]
+    query: exp.Query = queries[0]
+    for further in queries[1:]:
+        query = exp.union(query, further, distinct=False)
+    return create_scratch(names.costs, query)
+
+
+def column_costs(names: Scratch, quasi: Quasi, *, by_leaf: bool) -> exp.Select:
+    """Of each level, the summed cost over all records and the greatest of a record; NULLs cost nothing."""
+    records = (
+        exp.select(
+            exp.alias_(col(quasi.code, "f"), "leaf", quoted=True),
+            exp.alias_(exp.Sum(this=col("n", "f")), "n", quoted=True),
+        )
+        .from_(scratch(names.freq, "f"))
+        .group_by(col(quasi.code, "f"))
+    )
+    cost = exp.Mul(this=col("n", "m"), expression=col("cost", "k"))
+    same = exp.or_(
+        *[
+            exp.and_(
+                exp.EQ(this=col("level", "k"), expression=number(level)),
+                exp.EQ(this=col("code", "k"), expression=col("leaf" if by_leaf else f"l{level}", "d")),
+            )
+            for level in range(1, quasi.height + 1)
+        ]
+    )
+    return (
+        exp.select(col("level", "k"))
+        .select(cast(exp.Sum(this=cost), "float8"), cast(exp.Max(this=col("cost", "k")), "float8"))
+        .from_(scratch(names.costs, "k"))
+        .join(scratch(names.dictionary(quasi), "d"), on=same)
+        .join(records.subquery("m"), on=exp.EQ(this=col("leaf", "m"), expression=col("leaf", "d")))
+        .where(exp.EQ(this=col("quasi", "k"), expression=number(quasi.number)))
+        .group_by(col("level", "k"))
+        .order_by(col("level", "k"))
+    )
+
+
+def _level(names: Scratch, quasi: Quasi, level: int, measure: str | None) -> exp.Select:
+    code = col("leaf" if measure else f"l{level}", "d")
+    query = exp.select(
+        exp.alias_(number(quasi.number), "quasi", quoted=True),
+        exp.alias_(number(level), "level", quoted=True),
+        exp.alias_(code, "code", quoted=True),
+    ).from_(scratch(names.dictionary(quasi), "d"))
+    cost, below = _cost(names, quasi, level)
+    if below is not None:
+        same = exp.EQ(this=col("label", "b"), expression=col(f"g{level}", "d"))
+        query = left_join(query, below.subquery("b"), same)
+    if measure is not None and isinstance(quasi.hierarchy, StoredVgh):
+        losses = call("anondb.trans_gsl", string(quasi.hierarchy.name), string(measure), string("skip"))
+        source = exp.alias_(exp.Table(this=losses), "t", quoted=True, table=True)
+        label = as_text(call("anondb.label_without_sense", col("leaf", "t")))
+        query = left_join(
+            query,
+            source,
+            exp.and_(
+                exp.EQ(this=label, expression=col("raw", "d")),
+                exp.EQ(this=col("level", "t"), expression=number(level)),
+            ),
+        )
+        cost = call("coalesce", col("loss", "t"), cost)
+    # NULL, with leaf 0, has a code at each level too, and costs nothing there
+    cost = exp.Case().when(exp.EQ(this=col("leaf", "d"), expression=number(0)), number(0)).else_(cost)
+    query = query.select(exp.alias_(cast(exp.Max(this=cost), "float8"), "cost", quoted=True)).group_by(
+        number(3)
+    )
+    return query.where(exp.GT(this=col("leaf", "d"), expression=number(0))) if measure else query
+
+
+def _cost(names: Scratch, quasi: Quasi, level: int) -> tuple[exp.Expr, exp.Select | None]:
+    """The cost of a value at a level; and what has to be joined as `b` for it: the leaves below each label."""
+    if level == quasi.height:
+        return number(1), None
+    match quasi.hierarchy:
+        case StoredVgh() | TableVgh():
+            return _share_of(names.leaves(quasi), "h", level, None)
+        case Mask():
+            known = exp.GT(this=col("leaf", "h"), expression=number(0))
+            return _share_of(names.dictionary(quasi), "h", level, known)
+        case Intervals(_, widths):
+            value = cast(col("raw", "e"), "numeric")
+            span = exp.Sub(this=exp.Max(this=value), expression=exp.Min(this=value.copy()))
+            return _width(names, quasi, number(widths[level - 1]), span), None
+        case Dates(units):
+            moment = cast(col("raw", "e"), "timestamp")
+            between = exp.Sub(this=exp.Max(this=moment), expression=exp.Min(this=moment.copy()))
+            seconds = exp.Extract(this=exp.var("epoch"), expression=exp.Paren(this=between))
+            width = number(_UNIT_DAYS[units[level - 1]] * _SECONDS_A_DAY)
+            return _width(names, quasi, width, seconds), None
+    raise AssertionError(quasi.hierarchy)
+
+
+def _share_of(leaves: str, alias: str, level: int, condition: exp.Expr | None) -> tuple[exp.Expr, exp.Select]:
+    """(leaves below a label - 1) / (all leaves - 1)."""
+    label = exp.alias_(col(f"g{level}", alias), "label", quoted=True)
+    below = exp.select(label, exp.alias_(exp.Count(this=exp.Star()), "leaves", quoted=True))
+    below = below.from_(scratch(leaves, alias)).group_by(number(1))
+    everything = exp.select(exp.Count(this=exp.Star())).from_(scratch(leaves, alias))
+    if condition is not None:
+        below, everything = below.where(condition), everything.where(condition.copy())
+    others = call("greatest", exp.Sub(this=everything.subquery(), expression=number(1)), number(1))
+    share = exp.Sub(this=cast(col("leaves", "b"), "float8"), expression=number(1))
+    return exp.Div(this=exp.paren(share), expression=others), below
+
+
+def _width(names: Scratch, quasi: Quasi, width: exp.Expr, span: exp.Expr) -> exp.Expr:
+    """The width of a range as a share of the column's own; a column of one value has nothing to lose."""
+    whole = (
+        exp.select(span)
+        .from_(scratch(names.dictionary(quasi), "e"))
+        .where(exp.GT(this=col("leaf", "e"), expression=number(0)))
+        .subquery()
+    )
+    share = exp.Div(this=width, expression=call("nullif", whole, number(0)))
+    return (
+        exp.Case()
+        .when(exp.Is(this=share.copy(), expression=exp.Null()), number(0))
+        .else_(call("least", share, number(1)))
+    )

@@ -1,0 +1,43 @@
+"""The nodes of a lattice that was searched, with what is known of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from anondb.methods.full_domain.grid import Node
+from anondb.methods.full_domain.search import Search
+
+
+@dataclass(frozen=True)
+class NodeState:
+    """A node: its levels, its state, and the figures of one that was checked."""
+
+    levels: Node
+    state: str  # anonymous, not anonymous, or pruned: nobody had to know
+    suppressed: int | None = None  # records that would be left out
+    classes: int | None = None
+    score: float | None = None  # by the policy's objective
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "levels": list(self.levels),
+            "state": self.state,
+            "suppressed": self.suppressed,
+            "classes": self.classes,
+            "score": self.score,
+        }
+
+
+def node_states(search: Search, *, scored: bool) -> Iterator[NodeState]:
+    """Every node in the order of its levels; `scored` where the policy has an objective."""
+    lattice = search.lattice
+    for node in lattice.grid.nodes():
+        figures = lattice.checked.get(node)
+        if figures is None:
+            yield NodeState(node, lattice.state(node))
+            continue
+        accepted = search.demand.accepts(figures)
+        score = search.objective.score(node, figures) if scored and accepted else None
+        yield NodeState(node, lattice.state(node), figures.outliers, figures.classes, score)

@@ -1,0 +1,189 @@
+"""Questions to the frequency set: what a node of the generalization lattice would give.
+
+Mostly one statement. Where a class that is left out changes what the others are compared with (t-closeness),
+or all that is left out becomes a class (masking), the node's classes are put down first, in a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sqlglot import exp
+
+from anondb.models import sql as model
+from anondb.models.sql import Models, class_rows
+from anondb.run.frequency_sql import Partial, key_names
+from anondb.sqltree.build import (
+    call,
+    cast,
+    col,
+    create_scratch,
+    equal,
+    every,
+    ident,
+    named,
+    number,
+    query,
+    scratch,
+    star,
+    subquery,
+    table,
+)
+from anondb.sqltree.render import render
+from anondb.sqltree.tables import Quasi, Scratch
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What the objective takes for the records that a node leaves out."""
+
+    weights: Sequence[float]  # of each quasi-identifier; they sum to 1
+    by_leaf: bool  # records of one class can cost differently
+    budget: int  # more left-out records fail, and need no cost
+
+
+def figures(
+    names: Scratch, source: str, models: Models, levels: Partial, costs: Costs | None = None
+) -> exp.Select:
+    """Classes that pass, records in the others, those that no finer node can help, squares, all classes, cost."""
+    keys = key_names(models.counted.quasi, levels)
+    rows = class_rows(scratch(source, "f"), keys, models)
+    found = [*[col(key, "x") for key in keys], col("n", "x"), *_judgement(names, models, reference=True)]
+    return _summed(names, models, levels, query(found, subquery(rows, "x")), costs)
+
+
+def put_down(names: Scratch, source: str, models: Models, levels: Partial, *, reference: bool) -> exp.Create:
+    """A node's classes as a table; with t-closeness judged where its reference is all records."""
+    keys = key_names(models.counted.quasi, levels)
+    rows = class_rows(scratch(source, "f"), keys, models)
+    return create_scratch(names.node, judged_rows(names, models, rows, reference=reference))
+
+
+def judged_rows(names: Scratch, models: Models, rows: exp.Select, *, reference: bool) -> exp.Select:
+    """Class rows, each with `ok` and with `sure`: what fails a model that finer classes fail too is not."""
+    return query([star("x"), *_judgement(names, models, reference=reference)], subquery(rows, "x"))
+
+
+def remove_distant(names: Scratch, classes: str, models: Models) -> exp.Update:
+    """Classes too far from those that still pass do not pass; says how many, and is asked until none is."""
+    close = [
+        model.is_close(names, one, "x", model.released_reference(names, one, classes))
+        for one in models.closeness
+    ]
+    return exp.Update(
+        this=scratch(classes, "x"),
+        expressions=[equal(exp.Column(this=ident("ok")), exp.false())],
+        where=exp.Where(this=every([col("ok", "x"), exp.Not(this=exp.Paren(this=every(close)))])),
+    )
+
+
+def put_down_figures(
+    names: Scratch, models: Models, levels: Partial, costs: Costs | None = None
+) -> exp.Select:
+    """The figures of a node whose classes have been put down."""
+    columns = [*key_names(models.counted.quasi, levels), "n", "ok", "sure"]
+    judged = query([col(name, "x") for name in columns], scratch(names.node, "x"))
+    return _summed(names, models, levels, judged, costs)
+
+
+def masked_passes(names: Scratch, source: str, models: Models, levels: Partial) -> exp.Select:
+    """Whether all that a node leaves out would pass as one class."""
+    keys = key_names(models.counted.quasi, levels)
+    join = exp.Join(this=scratch(names.node, "k"), on=_left_out(keys, "g", "k"))
+    left_out = query([star("g")], scratch(source, "g"), joins=[join])
+    rows = class_rows(subquery(left_out, "f"), [], models)
+    return query([model.passes(names, models, "x")], subquery(rows, "x"))
+
+
+def _judgement(names: Scratch, models: Models, *, reference: bool) -> list[exp.Expr]:
+    return [
+        named(model.passes(names, models, "x", reference=reference), "ok"),
+        named(model.passes_monotone(models, "x"), "sure"),
+    ]
+
+
+def _summed(
+    names: Scratch, models: Models, levels: Partial, judged: exp.Select, costs: Costs | None
+) -> exp.Select:
+    fails = exp.Not(this=col("ok", "c"))
+    # what fits into int has a square that fits into bigint, and is faster summed
+    size = cast(col("n", "c"), "bigint" if models.counted.counts == "int" else "numeric")
+    square = exp.Mul(this=size, expression=col("n", "c"))
+    found = {
+        "classes": _where(exp.Count(this=exp.Star()), col("ok", "c")),
+        "outliers": _sum_where(col("n", "c"), fails, "bigint"),
+        "hopeless": _sum_where(col("n", "c"), exp.Not(this=col("sure", "c")), "bigint"),
+        "squares": _sum_where(square, col("ok", "c"), "numeric"),
+        "groups": exp.Count(this=exp.Star()),
+    }
+    if costs and not costs.by_leaf:
+        each = exp.Mul(
+            this=col("n", "c"), expression=exp.Paren(this=_class_cost(names, models, levels, costs))
+        )
+        found["cost"] = _sum_where(each, fails.copy(), "float8")
+    columns = [named(value, name) for name, value in found.items()]
+    if not costs or not costs.by_leaf:
+        return query(columns, subquery(judged, "c"))
+    # the classes are read twice, and the second time only where their cost will be asked for
+    affordable = exp.Between(this=col("outliers", "z"), low=number(1), high=number(costs.budget))
+    cost = exp.Case().when(affordable, _leaf_cost(names, models, levels, costs)).else_(number(0))
+    sums = query(columns, table("y", alias="c"))
+    outer = query([*[col(name, "z") for name in found], named(cost, "cost")], subquery(sums, "z"))
+    return outer.with_(ident("y"), as_=judged)
+
+
+def _class_cost(names: Scratch, models: Models, levels: Partial, costs: Costs) -> exp.Expr:
+    """What releasing a record of a class costs, by the codes of the class."""
+    total: exp.Expr = number(0)
+    for q, level, weight in zip(models.counted.quasi, levels, costs.weights, strict=True):
+        if level is None or level == 0 or weight == 0:
+            continue
+        cost: exp.Expr = number(weight)
+        if level < q.height:
+            cost = exp.Var(this=_weighted(names, q, level, weight, q.code_at(level), "c"))
+        total = exp.Add(this=total, expression=cost)
+    return total
+
+
+def _leaf_cost(names: Scratch, models: Models, levels: Partial, costs: Costs) -> exp.Expr:
+    """What releasing all left-out records would cost, by their leaves."""
+    total: exp.Expr = number(0)
+    for q, level, weight in zip(models.counted.quasi, levels, costs.weights, strict=True):
+        if level is not None and level > 0 and weight > 0:
+            cost = exp.Var(this=_weighted(names, q, level, weight, q.code, "f"))
+            total = exp.Add(this=total, expression=cost)
+    each = exp.Mul(this=col("n", "f"), expression=exp.Paren(this=total))
+    join = exp.Join(
+        this=table("y", alias="o"), on=_left_out(key_names(models.counted.quasi, levels), "f", "o")
+    )
+    all_of_it = call("coalesce", exp.Sum(this=each), number(0))
+    return subquery(query([all_of_it], scratch(names.freq, "f"), joins=[join]))
+
+
+@lru_cache(maxsize=10_000)
+def _weighted(names: Scratch, quasi: Quasi, level: int, weight: float, code: str, of: str) -> str:
+    """The weighted cost of a code; NULL, whose code is 0, has none and costs nothing.
+
+    Text, because a search asks for the same ones again and again.
+    """
+    here = every([equal(col("quasi", "k"), number(quasi.number)), equal(col("level", "k"), number(level))])
+    array = model.array_of(scratch(names.costs, "k"), col("cost", "k"), [col("code", "k")], here)
+    entry = exp.Bracket(this=exp.Paren(this=array), expressions=[col(code, of)], offset=1, safe=False)
+    return render(exp.Mul(this=number(weight), expression=call("coalesce", entry, number(0))))
+
+
+def _left_out(keys: Sequence[str], one: str, classes: str) -> exp.Expr:
+    """A row belongs to a class that does not pass."""
+    same = [equal(col(key, one), col(key, classes)) for key in keys]
+    return every([*same, exp.Not(this=col("ok", classes))])
+
+
+def _where(aggregate: exp.Expr, condition: exp.Expr) -> exp.Filter:
+    return exp.Filter(this=aggregate, expression=exp.Where(this=condition))
+
+
+def _sum_where(value: exp.Expr, condition: exp.Expr, type_: str) -> exp.Expr:
+    total = _where(exp.Sum(this=value), condition)
+    return cast(call("coalesce", total, number(0)), type_)

@@ -1,0 +1,136 @@
+"""The search of record fusion, and what its release is worth by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from anondb.errors import UsageError
+from anondb.evaluation.figure import Figure
+from anondb.hierarchies.forms import Meaning
+from anondb.methods.fusion import likeness_sql as likeness
+from anondb.methods.fusion import sql as fusion
+from anondb.methods.fusion.fusion import (
+    MOST_TUPLES,
+    MOST_VALUES,
+    VARIANTS,
+    WHOLE,
+    WITHOUT_MEANING,
+    pairs_in_words,
+)
+from anondb.methods.fusion.sql import Fusion
+from anondb.methods.outcome import Classes
+from anondb.run.encode_sql import analyze
+from anondb.run.linked_sql import temporary
+from anondb.run.plan import Plan
+from anondb.run.statement import Steps
+from anondb.sqltree.tables import Quasi, Scratch
+
+MEASURE = "wup"
+_SEMANTIC = ("sem_iloss", "semantic_quality")
+_REPLACED = "values are replaced, not generalized: sem_iloss tells by how much"
+
+
+def of(plan: Plan, names: Scratch, quasi: Sequence[Quasi]) -> Fusion:
+    """What the policy asks of a fusion."""
+    method, k = plan.policy.method, plan.policy.privacy.k
+    return Fusion(
+        names, quasi, k, method.variant or VARIANTS[0], method.measure or MEASURE, method.seed, WHOLE
+    )
+
+
+def search(db: Steps, f: Fusion, values: Sequence[int], accepted: Collection[str] = ()) -> Classes:
+    """Fuses until no tuple is below k; the outcome is a table of combinations and the tuples they are released as.
+
+    `values` are the numbers of different values of each column, `accepted` those that may mean nothing.
+    """
+    unknown: dict[str, tuple[int, int]] = {}
+    for q, different in zip(f.quasi, values, strict=True):
+        if isinstance(q.hierarchy, Meaning) and different > MOST_VALUES:
+            raise UsageError(
+                f'column "{q.name}" has {different:,} different texts, too many to look up in an ontology',
+                hint="fusion is for columns of words; make them fewer in a view of the source",
+            )
+        db.run(f"values {q.code}", fusion.values(f, q))
+        db.run(f"value statistics {q.code}", analyze(f.values(q)))
+        if isinstance(q.hierarchy, Meaning):
+            texts, records, whole = map(int, db.one(f"unknown {q.code}", fusion.unknown(f, q)))
+            if 10 * records > whole and q.name not in accepted:
+                raise UsageError(
+                    f'{records:,} of {whole:,} records have a text in column "{q.name}" that the ontology '
+                    f"{q.hierarchy.ontology} does not know, more than a tenth",
+                    hint="say what texts mean: select anondb.map_term('text', 'concept', 'ontology'); "
+                    'or add unknown = "accept" to the column',
+                )
+            unknown[q.name] = texts, records
+    db.run("tuples", fusion.tuples(f))
+    db.run("tuple statistics", analyze(f.tuples))
+    tuples, rare = db.one("tuples below k", fusion.figures(f))
+    if tuples > MOST_TUPLES:
+        raise UsageError(
+            pairs_in_words(tuples),
+            hint=f"fusion compares every two of up to {MOST_TUPLES:,}: take fewer quasi-identifiers, or coarser values",
+        )
+    for number, statement in enumerate(likeness.alike(f), 1):
+        db.run(f"similar values {number}", statement)
+    db.run("similar value statistics", analyze(f.alike))
+    by_likeness = f.variant not in WITHOUT_MEANING
+    if by_likeness:
+        db.run("similar tuples", likeness.likeness(f))
+        db.run("index of similar tuples", likeness.index_likeness(f))
+    fusions = db.run("fuse", fusion.fuse(f, by_likeness=by_likeness))
+    db.run("fused combinations", fusion.partitioned(f))
+    [changed] = db.one("tuples changed", fusion.changed(f))
+    return Classes(
+        f.names.partitioned, fusions, (), tuples=tuples, rare=rare, changed=changed, unknown=unknown
+    )
+
+
+def figures(db: Steps, f: Fusion) -> list[Figure]:
+    """By the ontologies of the columns: what is left of the meaning, and how many values have none."""
+    columns = [q for q in f.quasi if isinstance(q.hierarchy, Meaning)]
+    *found, sse = db.one("meaning left", likeness.distances(f, columns))
+    of_column = dict(zip((q.name for q in columns), zip(found[::2], found[1::2], strict=True), strict=True))
+    cells = sum(n for _, n in of_column.values())
+    total = sum(mean * n for mean, n in of_column.values() if mean is not None)
+    means: dict[str | None, float | None] = {None: total / cells if cells else None}
+    means |= {name: mean for name, (mean, _) in of_column.items()}
+    unknown = {q.name: db.one(f"unknown {q.code}", fusion.unknown(f, q))[0] for q in columns}
+    notes: dict[str | None, str | None] = {
+        name: f"{n:,} values are unknown to the ontology, and left out" if n else None
+        for name, n in unknown.items()
+    }
+    notes[None] = None if cells else "no value is known to its ontology"
+    made = [
+        Figure(
+            name, column, None if mean is None else mean if name == "sem_iloss" else 1 - mean, notes[column]
+        )
+        for name in _SEMANTIC
+        for column, mean in means.items()
+    ]
+    return [*made, Figure("semantic_sse", value=sse, note=notes[None])]
+
+
+def meanings(db: Steps, f: Fusion) -> str:
+    """Puts down what each text means, for measures that compare them all; returns the name of the table."""
+    db.run("meanings", likeness.meanings(f, [q for q in f.quasi if isinstance(q.hierarchy, Meaning)]))
+    return temporary(f.meanings)
+
+
+def with_meaning(measured: Sequence[Figure], own: Sequence[Figure]) -> list[Figure]:
+    """The figures of all columns, with their own for those that an ontology tells something of."""
+    of_hierarchies = any(
+        figure.value is not None and figure.column is None for figure in measured if figure.name in _SEMANTIC
+    )
+    kept = {(figure.name, figure.column): figure for figure in own}
+    if of_hierarchies:  # two ways to measure have no common mean
+        kept = {key: figure for key, figure in kept.items() if key[1] is not None}
+    return [kept.get((figure.name, figure.column), figure) for figure in measured]
+
+
+def without_generalization(measured: Sequence[Figure]) -> list[Figure]:
+    """Of values that are other values of the data it would say that nothing is lost."""
+    return [
+        replace(figure, value=None, note=_REPLACED) if figure.name == "gen_iloss" else figure
+        for figure in measured
+    ]

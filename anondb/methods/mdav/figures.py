@@ -1,0 +1,92 @@
+"""What a release of synthetic sets is worth and gives away, by the link to the originals that only its run knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from anondb.evaluation.evaluation import FAMILIES
+from anondb.evaluation.figure import Figure
+from anondb.evaluation.tried import tried
+from anondb.methods.mdav import mdav
+from anondb.methods.mdav import sql as sets
+from anondb.run import account_sql as account
+from anondb.run import encode_sql as encode
+from anondb.run import linked_sql as linked
+from anondb.run.account import binned
+from anondb.run.evaluate import DISCLOSURE, RISK
+from anondb.run.plan import Plan
+from anondb.run.statement import Steps
+from anondb.run.verify import Published
+from anondb.sqltree.tables import Scratch
+
+_LOSS = "select anondb.mdav_loss()"
+
+
+@dataclass(frozen=True)
+class SetFigures:
+    """The records of a run with what became of them, laid side by side."""
+
+    db: Steps
+    plan: Plan
+    names: Scratch
+    share: mdav.Share
+
+    def link(self) -> None:
+        """Puts the link down."""
+        with_concepts, without = self.share.with_concepts > 0, self.share.without > 0
+        columns = list(self._sensitive)
+        self.db.run("linked", sets.linked(self.names, columns, with_concepts=with_concepts, without=without))
+        self.db.run("linked statistics", encode.analyze(self.names.linked))
+
+    def all(self, published: Published) -> Iterator[Figure]:
+        """Utility and risk; classes are told apart by their concepts, whatever terms stand for them."""
+        if self.share.with_concepts:
+            yield from tried(self.db, ["semantic_sse"], self._loss)
+        records = published.rows + self.share.suppressed
+        yield Figure("discernibility", value=float(published.squares + records * self.share.suppressed))
+        k = self.plan.policy.privacy.k
+        yield Figure("average_class_size", value=published.rows / (published.classes * k))
+        yield from tried(self.db, FAMILIES["risk"], self._risk)
+        for column, name in self._sensitive.items():
+            found = tried(self.db, FAMILIES["disclosure"], partial(self._disclosure, column, name))
+            yield from (replace(figure, column=name) for figure in found)
+
+    def sizes(self) -> dict[str, Any]:
+        """How many classes there are of each size, before and after."""
+        k, quasi = self.plan.policy.privacy.k, self.plan.quasi
+        before = self.db.rows("class sizes before", account.original_sizes(self.names, quasi))
+        after = self.db.rows("class sizes", account.released_sizes(self.names, quasi))
+        return {"sizes": {"before": binned(before, k), "after": binned(after, k)}}
+
+    def _loss(self) -> Iterator[Figure]:
+        [loss, *_] = self.db.one("loss", _LOSS)
+        yield Figure("semantic_sse", value=float(loss))
+
+    def _disclosure(self, column: str, name: str) -> list[Figure]:
+        arguments = (self._table, ["r1"], column, [sets.NOT_RELEASED])
+        return [Figure(*row) for row in self.db.rows(f"disclosure of {name}", DISCLOSURE, arguments)]
+
+    def _risk(self) -> Iterator[Figure]:
+        """A set that is whole, or is not there, has no columns that could contribute more or less."""
+        rows = self.db.rows("risk", RISK, (self._table, ["r1"], [sets.NOT_RELEASED], "n", None))
+        after = {figure.name: figure for figure in (Figure(*row) for row in rows) if figure.column is None}
+        for name, column, value, _ in self.db.rows(
+            "risk before", RISK, (self._table, ["o1"], None, "n", None)
+        ):
+            if column is None:
+                yield replace(after.get(name, Figure(name)), before=value)
+
+    @property
+    def _table(self) -> str:
+        return linked.temporary(self.names.linked)
+
+    @property
+    def _sensitive(self) -> dict[str, str]:
+        """Our names of the sensitive columns, and the source's."""
+        sensitive = {column.name for column in self.plan.policy.sensitive}
+        return {
+            f"c{n}": column.name for n, column in enumerate(self.plan.kept, 1) if column.name in sensitive
+        }

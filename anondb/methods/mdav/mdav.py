@@ -1,0 +1,36 @@
+"""MDAV on sets of concepts (Batet, Erola, Sánchez, Castellà-Roca): classes of k records around centroids.
+
+The rounds run in the database, `sql/methods/mdav.sql`; here is what is decided before and after them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DISTANCES = ("average", "sum_of_minimum", "sum_of_maximum", "minimum", "maximum")
+"""Of two sets of concepts; the first is the default, and loses least."""
+
+VARIANTS = ("semantic", "non_semantic")
+"""Two concepts are as far apart as their generalizations differ; or 0 and 1."""
+
+MEASURES = {"semantic": "shared", "non_semantic": "equal"}
+"""What the database calls the variants."""
+
+ONTOLOGY = "wordnet"
+"""Where a policy names no other."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """Records that are released, by whether any concept is known of them, and those that are not."""
+
+    with_concepts: int
+    without: int
+    suppressed: int
+
+
+def share(records: int, with_concepts: int, k: int) -> Share:
+    """A record without concepts is like all others without; either kind is left out where it has not k records."""
+    without = records - with_concepts
+    kept, kept_without = (n if n >= k else 0 for n in (with_concepts, without))
+    return Share(kept, kept_without, records - kept - kept_without)

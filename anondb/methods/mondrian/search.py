@@ -1,0 +1,130 @@
+"""The search and the publishing of algorithms that cut the records into partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from anondb.errors import UnsatisfiableError
+from anondb.methods.mondrian import classes_sql as classes
+from anondb.methods.mondrian import cuts_sql as cuts
+from anondb.methods.mondrian import halves_sql as halves
+from anondb.methods.mondrian import mondrian
+from anondb.methods.mondrian import sql as partition
+from anondb.methods.mondrian.mondrian import Halves, Widths
+from anondb.methods.mondrian.sql import Condition, Partitioning
+from anondb.methods.outcome import Classes
+from anondb.models import sql as models
+from anondb.models.sql import Closeness, Diversity, Models
+from anondb.run import publish_sql as publish
+from anondb.run.encode_sql import analyze
+from anondb.run.plan import Plan
+from anondb.run.statement import Steps
+from anondb.sqltree.build import Node
+from anondb.sqltree.tables import Relation, Scratch, Sensitive
+
+
+def of(plan: Plan, names: Scratch, judged: Models, null_code: Callable[[Sensitive], int]) -> Partitioning:
+    """What the policy asks of partitions."""
+    demanded: list[Diversity | Closeness] = [*judged.diversity, *judged.closeness]
+    conditions = [Condition(m.sensitive.code, partial(models.holds, names, m)) for m in demanded]
+    looked_at = [(s, null_code(s)) for s in judged.counted.sensitive]
+    method = plan.policy.method
+    exact = method.bounds == "exact"
+    return Partitioning(names, judged.counted.quasi, judged.k, method.strict, conditions, looked_at, exact)
+
+
+def search(db: Steps, p: Partitioning) -> Classes:
+    """Cuts the frequency set; the outcome is a table of its combinations and their partitions."""
+    db.run("places", partition.places(p))
+    db.run("index of places", partition.index_places(p))
+    db.run("statistics of places", analyze(p.names.places))
+    for number, table in enumerate(partition.tables(p), 1):
+        db.run(f"partitions {number}", table)
+    db.run("whole", partition.whole(p))
+    for condition in p.conditions:
+        [holds] = db.one(f"whole holds {condition.column}", partition.whole_holds(p, condition))
+        if not holds:
+            raise UnsatisfiableError(
+                "the table as a whole does not satisfy the policy, so that no part of it is released",
+                hint="lower the demands on the sensitive columns",
+            )
+    made = mondrian.search(_Open(db, p))
+    columns = tuple(sorted(made.columns))
+    return Classes(p.names.partitioned, made.iterations, columns, partitions=made.number + 1)
+
+
+def write(
+    db: Steps,
+    p: Partitioning,
+    plan: Plan,
+    has_null: Sequence[bool],
+    fresh: Relation,
+    labels: Node | None = None,
+) -> int:
+    """Fills the new table; returns the rows written. Reads the source unless it was counted whole.
+
+    `labels` makes the classes of an algorithm that labels them in its own way.
+    """
+    names = p.names
+    db.run("statistics of partitions", analyze(names.partitioned))
+    db.run("class labels", classes.classes(p) if labels is None else labels)
+    db.run("statistics of classes", analyze(names.classes))
+    if plan.whole_rows:
+        insert = classes.insert_rows(p, fresh, plan.columns, plan.kept)
+    else:
+        db.run("combinations", classes.combinations(p))
+        db.run("combination statistics", analyze(names.combinations))
+        chosen = classes.chosen_of(p, has_null)
+        insert = publish.insert_records(names, plan.source, fresh, plan.columns, chosen)
+    return db.run("insert release", insert)
+
+
+@dataclass
+class _Open:
+    """The open partitions in the database."""
+
+    db: Steps
+    p: Partitioning
+    round: int = 0
+    partitions: int = 1
+    cuts: int = 0  # of this round
+    statements: dict[tuple[object, ...], Node] = field(default_factory=dict)
+
+    def rank(self) -> Widths:
+        self.round += 1
+        self.db.run(f"ranks {self.round}", self._statement(cuts.ranks))
+        return Widths(*self.db.one(f"open {self.round}", self._statement(cuts.rank_figures)))
+
+    def cut(self, rank: int, numbered_from: int) -> int:
+        step = f"{self.round}, column {rank}"
+        made = self.db.run(f"cut {step}", self._statement(cuts.cut, rank), (numbered_from,))
+        for number, condition in enumerate(self.p.conditions, 1):
+            refused = self.db.run(f"refuse {step}, model {number}", self._statement(halves.refuse, condition))
+            made -= refused
+        self.cuts += made
+        return made
+
+    def split(self) -> Halves:
+        large, columns = self.db.one(f"halves {self.round}", self._statement(halves.figures))
+        # what there is none of need not be looked for
+        if self.cuts != self.partitions:
+            self.db.run(f"uncut {self.round}", self._statement(halves.close_uncut))
+        if large < 2 * self.cuts:
+            self.db.run(f"small halves {self.round}", self._statement(halves.close_small))
+        if large:
+            self.db.run(f"large halves {self.round}", self._statement(halves.large))
+        self.db.run(f"done {self.round}", self._statement(partition.empty_round))
+        self.p, self.partitions, self.cuts = self.p.next_round(), large, 0
+        return Halves(large, tuple(columns))
+
+    def close(self) -> None:
+        self.db.run("close", halves.close_all(self.p))
+
+    def _statement(self, build: Callable[..., Node], *arguments: object) -> Node:
+        """Every other round has the same statements, and a tree takes longer to build than to run, sometimes."""
+        key = (build, self.p.turn, *arguments)
+        if key not in self.statements:
+            self.statements[key] = build(self.p, *arguments)
+        return self.statements[key]

@@ -1,0 +1,183 @@
+"""The report of a run: what the history keeps of it, as the pages of `anondb.report` show it.
+
+It needs nothing but the history: neither the source nor the release is read, and both may be gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from anondb import files
+from anondb.db import kept_runs, run_record
+from anondb.db.connection import Connection
+from anondb.db.kept_runs import KeptRun
+from anondb.db.run_record import RunRecord
+from anondb.errors import UsageError
+from anondb.hierarchies.forms import VghTable
+from anondb.report import html, measures
+from anondb.report.model import (
+    ClassSizes,
+    ColumnReport,
+    FusedFigures,
+    LatticeNode,
+    LatticeReport,
+    Measure,
+    PrivacyModel,
+    ReportData,
+    RunFigures,
+    Statement,
+    Suppression,
+)
+from anondb.run.kept import from_json
+from anondb.run.plan import STAGES
+
+_BEFORE = "_before"  # ends the names of figures of the source
+_NEEDED = ("jinja2", "matplotlib")
+
+Json = Mapping[str, Any]
+
+
+def require_possible(connection: Connection, file: Path | str) -> None:
+    """Raises if a report could not be made or written, so that nobody learns it after a long run."""
+    require_packages()
+    require_writable(Path(file))
+    run_record.require_readable(connection)
+
+
+def write(connection: Connection, run: int | str, file: Path | str | None = None) -> Path:
+    """Writes the report of a run that published; returns the file, which has the run's number unless one is named."""
+    require_packages()
+    kept = kept_runs.find(connection, run)
+    path = Path(f"anondb-run-{kept.run}.html" if file is None else file)
+    page = html.render(report_data(kept, run_record.read(connection, kept.run)))
+    try:
+        files.write(path, page)
+    except (OSError, ValueError) as error:
+        raise _unwritable(
+            path, error, f"anondb report {kept.run} --out FILE.html writes it elsewhere"
+        ) from None
+    return path
+
+
+def report_data(run: KeptRun, record: RunRecord) -> ReportData:
+    """All that a report shows; of runs of older versions, what they kept."""
+    result, account = run.result, run.result.get("report") or {}
+    columns = tuple(_columns(account))
+    return ReportData(
+        title=f"Release of {run.source}",
+        run=_figures(run),
+        policy=record.policy,
+        models=tuple(PrivacyModel(**model) for model in account.get("models", ())),
+        columns=columns,
+        class_sizes=_class_sizes(account.get("sizes")),
+        lattice=_lattice(account.get("lattice"), [c.name for c in columns if c.role == "quasi"]),
+        measures=_measures(run.metrics, result.get("notes") or {}, [column.name for column in columns]),
+        suppression=Suppression(**account["suppression"]) if "suppression" in account else None,
+        statements=tuple(Statement(s.stage, s.name, s.sql, s.rows, s.ms) for s in record.steps),
+        kept=tuple(from_json(one) for one in result.get("kept", ())),
+        package=record.package,
+    )
+
+
+def _figures(run: KeptRun) -> RunFigures:
+    result = run.result
+    seconds = result.get("seconds") or {}
+    finished = run.finished_at
+    return RunFigures(
+        run=run.run,
+        algorithm=run.algorithm,
+        source=run.source,
+        target=run.target,
+        seconds={stage: seconds[stage] for stage in STAGES if stage in seconds},
+        finished="" if finished is None else f"{finished.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        partitions=result.get("partitions"),
+        bounds=result.get("bounds"),
+        fused=_fused(result),
+        **{name: result.get(name, 0) for name in ("records", "released", "suppressed", "classes", "k")},
+    )
+
+
+def _fused(result: Json) -> FusedFigures | None:
+    names = ("tuples", "rare", "fusions", "changed")
+    return FusedFigures(**{name: result[name] for name in names}) if result.keys() >= set(names) else None
+
+
+def _columns(account: Json) -> Iterator[ColumnReport]:
+    trees = account.get("trees") or {}
+    for column in account.get("columns", ()):
+        name, height = column["name"], column.get("height")
+        tree = _tree(trees[name], height) if name in trees and height else None
+        yield ColumnReport(
+            name, column["role"], column.get("level"), height, column.get("hierarchy", ""), tree
+        )
+
+
+def _tree(branches: Sequence[Sequence[Any]], height: int) -> VghTable:
+    """The hierarchy with nameless leaves; where a path begins above level 1, they stand in for what is missing."""
+    rows: list[tuple[str, ...]] = []
+    for count, *path in branches:
+        for _ in range(count):
+            leaf = f"value {len(rows) + 1}"
+            rows.append((*[leaf] * (height + 1 - len(path)), *path))
+    return VghTable(tuple(rows))
+
+
+def _class_sizes(sizes: Json | None) -> ClassSizes | None:
+    return None if sizes is None else ClassSizes(dict(sizes["after"]), dict(sizes["before"]))
+
+
+def _lattice(found: Json | None, columns: Sequence[str]) -> LatticeReport | None:
+    if found is None:
+        return None
+    nodes = (LatticeNode(tuple(levels), state, score) for levels, state, score in found.get("nodes", ()))
+    heights = {(height, state): count for height, state, count in found.get("heights", ())}
+    return LatticeReport(tuple(columns), tuple(nodes), tuple(found["chosen"]), found["score"], heights)
+
+
+def _measures(
+    metrics: Mapping[tuple[str, str], float], notes: Mapping[str, str], columns: Sequence[str]
+) -> tuple[Measure, ...]:
+    """Figures of utility and risk, those of the whole release and of a column in the order of their definitions."""
+    told = {tuple(key.partition(":")[::2]): note for key, note in notes.items()}
+    keys = {(name.removesuffix(_BEFORE), column) for name, column in (*metrics, *told)}
+    places = {key: place for key in keys if (place := measures.place(key[0])) is not None}
+
+    def order(key: tuple[str, str]) -> tuple[int, str, int]:
+        name, column = key
+        return places[key], name, columns.index(column) if column in columns else -1
+
+    return tuple(
+        measures.measure(
+            name,
+            metrics.get((name, column)),
+            before=metrics.get((name + _BEFORE, column)),
+            column=column or None,
+            note=told.get((name, column), ""),
+        )
+        for name, column in sorted(places, key=order)
+    )
+
+
+def require_packages() -> None:
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            f"a report needs {' and '.join(missing)}, not installed here", hint="pip install 'anondb[report]'"
+        )
+
+
+def require_writable(file: Path) -> None:
+    """Tries it, and leaves no trace."""
+    try:
+        files.require_writable(file)
+    except (OSError, ValueError) as error:
+        raise _unwritable(file, error, "nothing was run; choose another file") from None
+
+
+def _unwritable(file: Path, error: Exception, hint: str) -> UsageError:
+    reason = getattr(error, "strerror", None) or "its name is not possible"
+    return UsageError(f"{file}: cannot be written: {reason}", hint=hint)

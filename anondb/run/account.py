@@ -1,0 +1,191 @@
+"""What a report shows that only the run knows: plain values, which the history keeps with the run's result.
+
+Small whatever the size of the data, and without a value of the source: sizes in bins, labels of hierarchies
+above their leaves, a large lattice by its heights.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from anondb.hierarchies.forms import BuiltVgh, CsvVgh, Dates, Hierarchy, Intervals, Mask, StoredVgh
+from anondb.methods.full_domain import grid
+from anondb.methods.full_domain.lattice import Levels
+from anondb.methods.full_domain.nodes import node_states
+from anondb.methods.full_domain.search import Found, Search
+from anondb.methods.outcome import Classes
+from anondb.policy.model import Column, Privacy, Role
+from anondb.run import account_sql as figures
+from anondb.run.evaluate import Evaluating
+from anondb.run.snapshot import BuiltInfo
+from anondb.run.verify import Published
+from anondb.sqltree.tables import Quasi
+
+MOST_NODES = 300  # of a lattice that is kept node by node
+MOST_BRANCHES = 300  # of a hierarchy
+_STEPS = (1, 2, 5)  # of sizes in a bin: 1, 2, 5, 10, 20 …
+
+Account = dict[str, Any]
+
+
+def account(run: Evaluating, found: Found, published: Published, *, evaluated: bool) -> Account:
+    """What is kept of a run for its report; without an evaluation, what is known anyway."""
+    policy, levels = run.plan.policy, run.outcome.levels if isinstance(run.outcome, Levels) else None
+    fuses = isinstance(run.outcome, Classes) and run.outcome.tuples is not None
+    kept: Account = {
+        "columns": [
+            _column(c, next((q for q in run.encoded.quasi if q.name == c.name), None), levels, fuses=fuses)
+            | ({"hierarchy": _built(run.plan.built[c.name])} if c.name in run.plan.built else {})
+            for c in policy.columns
+        ],
+        "models": list(_models(policy.privacy, published)),
+        "suppression": {
+            "allowed": policy.privacy.suppression,
+            "how": policy.privacy.suppress,
+            "reasons": _reasons(run),
+        },
+        "lattice": None if found.search is None else _lattice(run, found.search, policy.method.objective),
+    }
+    return kept | (looked_up(run) if evaluated else {})
+
+
+def looked_up(run: Evaluating) -> Account:
+    """What the database is asked for: the sizes of classes, and the hierarchies."""
+    before = run.db.rows("class sizes before", figures.original_sizes(run.names, run.encoded.quasi))
+    after = run.db.rows("class sizes", figures.released_sizes(run.names, run.encoded.quasi))
+    trees = {}
+    for q in filter(figures.has_leaves, run.encoded.quasi):
+        level = run.outcome.levels[q.number - 1] if isinstance(run.outcome, Levels) else 0
+        rows = run.db.rows(f"hierarchy {q.code}", figures.hierarchy(run.names, q))
+        if tree := branches(rows, max(1, level)):
+            trees[q.name] = tree
+    k = run.plan.policy.privacy.k
+    return {"sizes": {"before": binned(before, k), "after": binned(after, k)}, "trees": trees}
+
+
+def _column(
+    column: Column, quasi: Quasi | None, levels: Sequence[int] | None, *, fuses: bool = False
+) -> Account:
+    found: Account = {"name": column.name, "role": str(column.role)}
+    if quasi is not None and column.role is Role.QUASI:
+        found["hierarchy"] = in_words(column.hierarchy)
+        if column.ontology is not None:
+            found["hierarchy"] = f"no hierarchy: concepts of {column.ontology}"
+        elif fuses and column.hierarchy is None:
+            found["hierarchy"] = "no hierarchy: values of the data"
+        found["height"] = quasi.height
+        found["level"] = None if levels is None else levels[quasi.number - 1]
+    return found
+
+
+def in_words(hierarchy: Hierarchy | None) -> str:
+    """What the policy says of a column's hierarchy, as people say it."""
+    match hierarchy:
+        case StoredVgh(name):
+            return f"stored: {name}"
+        case CsvVgh(path):
+            return f"from the file {path.name}"
+        case BuiltVgh(ontology):
+            return f"built: from the values and {ontology}"
+        case Intervals(start, widths):
+            return f"ranges of {_listed([f'{width:f}' for width in widths])}, counted from {start:f}"
+        case Dates(units):
+            return f"calendar: {_listed(units)}"
+        case Mask("all"):
+            return "masked as a whole"
+        case Mask(side):
+            return f"masked from the {side}"
+    return "no hierarchy: ranges or sets of values"
+
+
+def _built(built: BuiltInfo) -> str:
+    how = f"built: {', '.join(built.made_by) or 'the base'}, the best of {built.candidates}"
+    return how if built.gsl is None else f"{how}, GSL {built.gsl:.4f}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
+def _models(privacy: Privacy, published: Published) -> Iterator[Account]:
+    if published.rows == 0:
+        return
+    if privacy.k > 1:
+        k = published.smallest if published.persons is None else published.persons
+        persons = {} if privacy.unit is None else {"column": privacy.unit, "variant": "persons"}
+        yield {"kind": "k_anonymity", "demanded": privacy.k, "reached": k, **persons}
+    for diverse, reached in zip(privacy.l_diversity, published.diversity, strict=True):
+        yield {
+            "kind": "l_diversity", "demanded": diverse.l, "reached": reached,
+            "column": diverse.column, "variant": diverse.kind,
+        }  # fmt: skip
+    for close, reached in zip(privacy.t_closeness, published.closeness, strict=True):
+        yield {
+            "kind": "t_closeness", "demanded": close.t, "reached": reached,
+            "column": close.column, "variant": close.distance,
+        }  # fmt: skip
+
+
+def _reasons(run: Evaluating) -> dict[str, int]:
+    privacy = run.plan.policy.privacy
+    judged = bool(privacy.l_diversity or privacy.t_closeness)
+    why = "in classes that fail a demand" if judged else "in classes that are too small"
+    reasons = {why: run.outcome.suppressed, "with a NULL in a quasi-identifier": run.encoded.with_null}
+    return {reason: records for reason, records in reasons.items() if records}
+
+
+def _lattice(run: Evaluating, search: Search, objective: str | None) -> Account | None:
+    lattice = search.lattice
+    if lattice.size > grid.MOST_NODES or len(lattice.grid.shape) > grid.MOST_COLUMNS:
+        return None  # Datafly walks through lattices of any size, and nobody keeps track of their nodes
+    assert isinstance(run.outcome, Levels)
+    found: Account = {"chosen": list(run.outcome.levels), "score": objective or ""}
+    if lattice.size <= MOST_NODES:
+        nodes = node_states(search, scored=objective is not None)
+        return found | {"nodes": [[list(node.levels), node.state, node.score] for node in nodes]}
+    heights = lattice.states_by_height()
+    return found | {"heights": [[height, state, count] for (height, state), count in heights.items()]}
+
+
+def binned(sizes: Iterable[Sequence[int]], k: int) -> list[tuple[int, int]]:
+    """How many classes there are of each size, in few sizes; the smallest and the largest stay themselves.
+
+    Each bin keeps its classes and its records. It ends where a report's may end: at 1, 2, 5, 10, 20 … and at k.
+    """
+    by_size: Counter[int] = Counter()
+    for size, classes in sizes:
+        by_size[size] += classes
+    if not by_size:
+        return []
+    smallest, most = min(by_size), max(by_size)
+    edges = {step * 10**power for power in range(len(str(most))) for step in _STEPS}
+    starts = sorted(edges | {k, smallest, smallest + 1, most})
+    kept: list[tuple[int, int]] = []
+    for _, group in groupby(sorted(by_size.items()), lambda one: sum(start <= one[0] for start in starts)):
+        found = list(group)
+        classes = sum(count for _, count in found)
+        size, larger = divmod(sum(size * count for size, count in found), classes)
+        kept += [pair for pair in ((size, classes - larger), (size + 1, larger)) if pair[1]]
+    return kept
+
+
+def branches(rows: Sequence[Sequence[str]], level: int) -> list[list[Any]] | None:
+    """A hierarchy without its leaves: how many lie below each path from this level to the root.
+
+    A leaf that stands in for its own generalization is a leaf there too. Where there are too many paths they
+    begin further up; None if nothing is left but the root.
+    """
+    leaves = {row[0] for row in rows}
+    for lowest in range(level, len(rows[0]) - 1 if rows else 0):
+        paths = Counter(tuple(_generalized(row, lowest, leaves)) for row in rows)
+        if len(paths) <= MOST_BRANCHES:
+            return [[count, *path] for path, count in paths.items()]
+    return None
+
+
+def _generalized(row: Sequence[str], lowest: int, leaves: set[str]) -> Sequence[str]:
+    root = len(row) - 1
+    return row[next((level for level in range(lowest, root) if row[level] not in leaves), root) :]

@@ -1,0 +1,292 @@
+"""Compile: a policy and a snapshot of the catalogue become a plan, or one error with all that does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace as changed
+from math import inf, prod
+from typing import Any
+
+from anondb.errors import PolicyError, Problem, UsageError, did_you_mean
+from anondb.hierarchies import csvfile, fitting
+from anondb.hierarchies.forms import (
+    ROOT,
+    BuiltVgh,
+    CsvVgh,
+    Dates,
+    Intervals,
+    Mask,
+    Meaning,
+    StoredVgh,
+    Values,
+    VghTable,
+)
+from anondb.methods.le_diversity import parts
+from anondb.methods.mdav.compile import coded_set, item_rows, with_item_columns
+from anondb.methods.meanings import unknown_ontologies
+from anondb.methods.registry import ALGORITHMS, Algorithm
+from anondb.policy.check import written
+from anondb.policy.model import Column, Name, Policy, Role
+from anondb.policy.names import quoted
+from anondb.run.frequency_sql import MOST_COLUMNS
+from anondb.run.plan import Plan
+from anondb.run.snapshot import SCHEMAS, BuiltInfo, Snapshot, TargetInfo
+from anondb.sqltree.tables import TIMESTAMP_TYPES, Quasi, Sensitive, SourceColumn
+
+Table = dict[str, Any]
+
+
+def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -> Plan:
+    """The plan; raises PolicyError naming every column, hierarchy and target that does not fit."""
+    snapshot, of_items = with_item_columns(policy, snapshot)
+    there = {column.name: column for column in snapshot.source.columns}
+    named = {column.name: column for column in policy.columns}
+    problems = [
+        *_unnamed(policy, there, named),
+        *_unknown(policy, there, named),
+        *parts.problems(policy),
+        *parts.outlived(policy, () if replace else snapshot.outlived),
+        *unknown_ontologies(policy, snapshot.ontologies),
+        *of_items,
+        *(
+            problem
+            for target in snapshot.parts or (snapshot.target,)
+            for problem in _target(policy, snapshot, target, replace)
+        ),
+    ]
+    files: dict[str, VghTable] = {}
+    quasi: list[Quasi] = []
+    for column in policy.quasi:
+        if column.name in there:
+            found = _coded(policy, column, there[column.name], snapshot, files)
+            if isinstance(found, Problem):
+                problems.append(found)
+                continue
+            problems += _levels(policy, column, found)
+            found |= {"min_level": column.min_level, "max_level": column.max_level}
+            quasi.append(Quasi(len(quasi) + 1, there[column.name], **found))
+    sensitive: list[Sensitive] = []
+    for column in _judged(policy):
+        if column.name in there:
+            problems += _incomparable(policy, there[column.name])
+            found = _coded(policy, column, there[column.name], snapshot, files)
+            if isinstance(found, Problem):
+                problems.append(found)
+            else:
+                sensitive.append(Sensitive(len(sensitive) + 1, there[column.name], **found))
+    if policy.privacy.unit in there:
+        problems += _incomparable(policy, there[policy.privacy.unit])
+    if problems:
+        raise PolicyError(problems)
+    algorithm = ALGORITHMS[policy.method.algorithm]
+    if algorithm.cuts or algorithm.anatomizes:  # ranges say more of numbers and dates than a hierarchy does
+        quasi = [
+            changed(q, hierarchy=Values(), height=1, root=ROOT) if q.column.is_ranged else q for q in quasi
+        ]
+    columns = tuple(c for c in snapshot.source.columns if named[c.name].role is not Role.IDENTIFIER)
+    kept = [column for column in columns if named[column.name].role is not Role.QUASI]
+    unit = there[policy.privacy.unit] if policy.privacy.unit is not None else None
+    if unit is not None and unit.unique:
+        unit = None  # every record is another person's, so that there is nothing to count
+    if unit is not None and algorithm.partitions:
+        raise PolicyError([_no_persons(policy, algorithm)])
+    # relaxed, the records of one combination are dealt to several classes, which takes their counts
+    whole_rows = unit is None and (not policy.method.strict or rows_repeat(kept, snapshot.source.rows))
+    whole_rows &= not algorithm.anatomizes
+    counted = kept if whole_rows else [s.column for s in sensitive]
+    return Plan(
+        policy=policy,
+        source=snapshot.source.relation,
+        target=snapshot.target.relation,
+        columns=columns,
+        quasi=tuple(quasi),
+        sensitive=tuple(changed(s, position=counted.index(s.column) + 1) for s in sensitive),
+        unit=unit,
+        files=files,
+        built={name: one for name, one in snapshot.built.items() if isinstance(one, BuiltInfo)},
+        items=item_rows(policy, snapshot),
+        whole_rows=whole_rows,
+        places=parts.places(policy, columns, snapshot),
+    )
+
+
+def _judged(policy: Policy) -> list[Column]:
+    """The sensitive columns that a privacy model looks at."""
+    privacy = policy.privacy
+    models = (*privacy.l_diversity, *privacy.t_closeness, privacy.le_diversity)
+    looked_at = {model.column for model in models if model is not None}
+    return [column for column in policy.columns if column.name in looked_at]
+
+
+def _no_persons(policy: Policy, algorithm: Algorithm) -> Problem:
+    return Problem(
+        f"{policy.place} [privacy]",
+        f'{algorithm.name} counts records, and a person may have several: "{policy.privacy.unit}" is not unique',
+        "choose an algorithm that counts persons: datafly, incognito or optimal",
+    )
+
+
+def _levels(policy: Policy, column: Column, found: Table) -> Iterable[Problem]:
+    """The levels that a column may take must be in its hierarchy; a mask's is known once its values are."""
+    height = found["height"]
+    for key, level in (("min_level", column.min_level), ("max_level", column.max_level)):
+        if level is not None and 0 < height < level:
+            yield Problem(
+                _place(policy, column.name),
+                f'{key} = {level} is above the root of the hierarchy of "{column.name}"',
+                f"its levels go from 0 to {height}",
+            )
+
+
+def _incomparable(policy: Policy, column: SourceColumn) -> Iterable[Problem]:
+    """Persons, or sensitive values, that nothing can tell apart; their texts could be several of one value."""
+    if column.compared_as is None:
+        yield Problem(
+            _place(policy, column.name),
+            f'"{column.name}" is {column.type}, a type whose values cannot be compared, so they cannot be counted',
+            "cast it in a view of the source to a type that has an equality: json to jsonb, others to text",
+        )
+
+
+def rows_repeat(kept: Sequence[SourceColumn], rows: float) -> bool:
+    """Whether so many rows are mostly repetitions, as far as their kept columns and statistics tell.
+
+    Counted as a whole, such rows are far fewer, and reading, sorting and writing them is far faster.
+    With more than a tenth as many combinations of kept values as there are rows, most may be single.
+    """
+    if len(kept) > MOST_COLUMNS or not all(column.equals_are_copies for column in kept):
+        return False  # with their counts, they would be more columns than a table can have
+    return not kept or prod(inf if c.distinct is None else c.distinct for c in kept) <= rows / 10
+
+
+def _unnamed(policy: Policy, there: dict[str, SourceColumn], named: dict[str, Column]) -> Iterable[Problem]:
+    for name in there:
+        if name not in named:
+            yield Problem(
+                f"{policy.place} [columns]",
+                f"column {quoted(name)} of {policy.source} is not named, so nothing says whether it may be released",
+                f'add {written(name)} = {{ role = "identifier" }} to leave it out, or role = "quasi" to generalize it',
+            )
+
+
+def _unknown(policy: Policy, there: dict[str, SourceColumn], named: dict[str, Column]) -> Iterable[Problem]:
+    for name in named:
+        if name not in there:
+            yield Problem(
+                _place(policy, name),
+                f"{policy.source} has no column {quoted(name)}",
+                did_you_mean(name, there),
+            )
+
+
+def _target(policy: Policy, snapshot: Snapshot, target: TargetInfo, replace: bool) -> Iterable[Problem]:
+    name = str(Name(policy.target.schema, target.relation.name))
+    if not target.schema_exists:
+        yield Problem(
+            policy.place,
+            f"the schema of target {name} does not exist",
+            f'create schema "{target.relation.schema}", or change target',
+        )
+    if target.relation.schema in SCHEMAS:
+        # where a role is called anondb, its search path puts a name without a schema here
+        yield Problem(
+            policy.place,
+            f"target {name} would lie in anondb's own schema {target.relation.schema}",
+            'name another schema: target = "schema.table"',
+        )
+    if target.oid is None:
+        return
+    if target.relation == snapshot.source.relation:
+        yield Problem(policy.place, "the target is the source itself", "choose another name for target")
+    elif target.kind not in ("r", "p"):
+        yield Problem(
+            policy.place,
+            f"target {name} exists and is not a table",
+            "choose another name for target",
+        )
+    elif not target.ours and not replace:
+        yield Problem(
+            policy.place,
+            f"target {name} exists and was not made by anondb, so it is not overwritten",
+            "choose another name for target, or run with --replace (also for a release that was restored "
+            "from a dump)",
+        )
+    elif not target.may_replace:
+        yield Problem(
+            policy.place,
+            f"target {name} belongs to a role that this one is no member of",
+            "run as its owner, or choose another name for target",
+        )
+
+
+def _coded(
+    policy: Policy, column: Column, source: SourceColumn, snapshot: Snapshot, files: dict[str, VghTable]
+) -> Table | Problem:
+    """What a run has to know of a column's hierarchy before it reads a row."""
+    place = _place(policy, column.name)
+    if column.is_set:
+        return coded_set(place, source)
+    if wrong := fitting.misfit(column.hierarchy, source):
+        return Problem(place, wrong, fitting.hint(source))
+    match column.hierarchy:
+        case StoredVgh(name):
+            stored = snapshot.hierarchies.get(name)
+            if stored is None:
+                hint = did_you_mean(name, snapshot.hierarchies)
+                return Problem(
+                    place,
+                    f"there is no stored hierarchy {quoted(name)}",
+                    hint or f"anondb vgh load {name} FILE.csv",
+                )
+            return {
+                "hierarchy": column.hierarchy,
+                "height": stored.height,
+                "root": stored.root,
+                "vgh": stored.id,
+            }
+        case CsvVgh(path):
+            try:
+                table = files[column.name] = csvfile.read(path)
+            except UsageError as error:
+                return Problem(place, error.message, error.hint)
+            return _whole(column, table)
+        case BuiltVgh():
+            built = snapshot.built.get(column.name)
+            if isinstance(built, UsageError):
+                return Problem(place, built.message, built.hint)
+            table = files[column.name] = _stand_in(column) if built is None else built.table
+            return _whole(column, table)
+        case Intervals(_, widths):
+            return {"hierarchy": column.hierarchy, "height": len(widths) + 1}
+        case Dates(units):
+            # the text of a date is its day already; a timestamp still has its time
+            finer = tuple(unit for unit in units if unit != "day" or source.base in TIMESTAMP_TYPES)
+            return {"hierarchy": Dates(finer), "height": len(finer) + 1}
+        case Mask(side):
+            return {"hierarchy": column.hierarchy, "height": 1 if side == "all" else 0}
+        case None if column.role is Role.SENSITIVE:
+            return {"hierarchy": None, "height": 1}
+        case None if column.ontology is not None:
+            if not source.is_text:
+                return Problem(
+                    place,
+                    f'an ontology knows words, and "{column.name}" is {source.type}',
+                    "leave ontology out: numbers and dates are compared by their distance",
+                )
+            return {"hierarchy": Meaning(column.ontology), "height": 1}
+        case None:
+            return {"hierarchy": Values(), "height": 1}
+
+
+def _stand_in(column: Column) -> VghTable:
+    """For a hierarchy that nobody has built, because the plan is only to be shown."""
+    return VghTable((("value", *["class"] * max(1, column.min_level, (column.max_level or 0) - 1), ROOT),))
+
+
+def _whole(column: Column, table: VghTable) -> Table:
+    root = csvfile.split_sense(table.rows[0][-1])[0]
+    return {"hierarchy": column.hierarchy, "height": table.height, "root": root}
+
+
+def _place(policy: Policy, column: str) -> str:
+    return f"{policy.place} [columns.{written(column)}]"

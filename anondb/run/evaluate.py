@@ -1,0 +1,236 @@
+"""Evaluate: what a release is worth and what it gives away, while the run still knows whose record is whose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from anondb.evaluation.clusters import cluster_agreement
+from anondb.evaluation.evaluation import FAMILIES, LINKED_UTILITY, OF_LINK
+from anondb.evaluation.figure import Figure
+from anondb.evaluation.tried import tried
+from anondb.hierarchies.forms import Meaning, StoredVgh, TableVgh
+from anondb.methods.full_domain.lattice import Levels
+from anondb.methods.fusion import search as fusing
+from anondb.methods.outcome import Classes
+from anondb.run import encode_sql as encode
+from anondb.run import linked_sql as linked
+from anondb.run import verify_sql as audit
+from anondb.run.plan import Plan
+from anondb.run.stages import Encoded, chosen_levels
+from anondb.run.statement import Steps
+from anondb.run.verify import Published
+from anondb.sqltree.tables import Relation, Scratch
+
+MEASURE = "wup"
+MOST_PAIRS = 250_000  # of different records, for linkage by distance
+MOST_COVERED = 2_000_000  # the same for linkage by coverage, where classes overlap
+FEWEST_CLASSES = 200  # in a sample of them
+
+_UTILITY = """
+select u.name, u.of_column, u.value, u.note
+from anondb.linked_utility($1::text, $2::name[], $3::text[], $4::text, $5::text::regclass) as u
+"""
+_LINKAGE = (
+    "select anondb.linked_linkage($1::text, $2::name[], $3::text, $4::text[], $5::text, $6::text::regclass)"
+)
+RISK = """
+select r.name, r.of_column, r.value, r.note
+from anondb.risk($1::text::regclass, $2::name[], roots => $3::text[], counts => $4::name,
+                 unit => $5::name) as r
+"""
+DISCLOSURE = """
+select d.name, d.of_column, d.value, d.note
+from anondb.attribute_disclosure($1::text::regclass, $2::name[], $3::name, roots => $4::text[]) as d
+"""
+
+
+@dataclass(frozen=True)
+class Evaluating:
+    """What all measures of a run need to know."""
+
+    db: Steps
+    plan: Plan
+    names: Scratch
+    encoded: Encoded
+    outcome: Levels | Classes
+    fresh: Relation
+
+    @property
+    def quasi(self) -> list[str]:
+        return [q.name for q in self.encoded.quasi]
+
+    @property
+    def vghs(self) -> list[str | None]:
+        return [q.hierarchy.name if isinstance(q.hierarchy, StoredVgh) else None for q in self.encoded.quasi]
+
+    @property
+    def roots(self) -> list[str] | None:
+        """What masked records look like, who are no class; where there are none, it may be one."""
+        masked = self.plan.policy.privacy.suppress == "mask" and self.outcome.suppressed > 0
+        return [q.root for q in self.encoded.quasi] if masked else None
+
+    @property
+    def leaves_nulls_out(self) -> bool:
+        return self.plan.policy.privacy.nulls == "suppress"
+
+
+def evaluate(run: Evaluating, published: Published, *, full: bool) -> list[Figure]:
+    """All figures of a release; `full` also those that compare every two records."""
+    names = (*OF_LINK, *FAMILIES["clusters"]) if full else OF_LINK
+    figures = [
+        *tried(run.db, names, lambda: _linked(run, full=full)),
+        *_sizes(run, published),
+        *tried(run.db, FAMILIES["risk"], lambda: _risk(run)),
+    ]
+    for column in run.plan.policy.sensitive:
+        found = tried(run.db, FAMILIES["disclosure"], partial(_disclosure, run, column.name))
+        figures += [replace(figure, column=column.name) for figure in found]
+    return figures
+
+
+def _linked(run: Evaluating, *, full: bool) -> Iterable[Figure]:
+    """What needs to know whose record is whose."""
+    query, ladder = _link(run)
+    yield from tried(run.db, LINKED_UTILITY, lambda: _utility(run, query, ladder))
+    yield from _linkage(run, query, ladder, full=full)
+    if full:
+        yield from tried(run.db, FAMILIES["clusters"], lambda: _clusters(run, query, ladder))
+
+
+def _link(run: Evaluating) -> tuple[str, str | None]:
+    """Puts the linked records down; returns them as a query, and the name of their hierarchies' table."""
+    quasi, names = run.encoded.quasi, run.names
+    if isinstance(run.outcome, Classes):
+        run.db.run("linked", linked.of_classes(names, quasi))
+    else:
+        run.db.run("linked", linked.of_levels(names, chosen_levels(run.encoded, run.outcome)))
+    if run.leaves_nulls_out:
+        run.db.run("link nulls", linked.with_nulls(names, quasi))
+    run.db.run("linked statistics", encode.analyze(names.linked))
+    ladder = linked.ladder(names, quasi)
+    if ladder is None:
+        return linked.query_of(names), None
+    run.db.run("ladder", ladder)
+    return linked.query_of(names), linked.temporary(names.ladder)
+
+
+def _utility(run: Evaluating, query: str, ladder: str | None) -> list[Figure]:
+    rows = run.db.rows("utility", _UTILITY, (query, run.quasi, run.vghs, MEASURE, ladder))
+    figures = [Figure(*row) for row in rows]
+    if isinstance(run.outcome, Classes):
+        return figures if run.outcome.tuples is None else _meaning(run, figures)
+    kept = [figure for figure in figures if figure.name != "precision"]
+    return kept + _precision(run, run.outcome, [figure for figure in figures if figure.name == "precision"])
+
+
+def _meaning(run: Evaluating, figures: Sequence[Figure]) -> list[Figure]:
+    """The semantic figures of columns that were compared by their concepts."""
+    figures = fusing.without_generalization(figures)
+    if not any(isinstance(q.hierarchy, Meaning) for q in run.encoded.quasi):
+        return figures
+    fused = fusing.of(run.plan, run.names, run.encoded.quasi)
+    return fusing.with_meaning(figures, fusing.figures(run.db, fused))
+
+
+def _clusters(run: Evaluating, query: str, ladder: str | None) -> Iterable[Figure]:
+    """Values that were compared by their concepts are clustered by them too."""
+    measure, meanings = MEASURE, None
+    if any(isinstance(q.hierarchy, Meaning) for q in run.encoded.quasi):
+        fused = fusing.of(run.plan, run.names, run.encoded.quasi)
+        measure, meanings = fused.measure, fusing.meanings(run.db, fused)
+    agreement = cluster_agreement(run.db, query, run.quasi, run.vghs, measure, ladder, meanings=meanings)
+    return [Figure(*row) for row in agreement]
+
+
+def _precision(run: Evaluating, outcome: Levels, by_leaves: Sequence[Figure]) -> list[Figure]:
+    """Sweeney 2002: the levels of computed hierarchies are known, those of leaves were looked up."""
+    computed = [
+        chosen
+        for chosen in chosen_levels(run.encoded, outcome)
+        if not isinstance(chosen.quasi.hierarchy, StoredVgh | TableVgh)
+    ]
+    if not computed:
+        return list(by_leaves)
+    risen = run.db.one("precision", linked.risen(run.names, computed))
+    shares = {figure.column: figure.value or 0.0 for figure in by_leaves}
+    shares |= {chosen.quasi.name: 1 - share for chosen, share in zip(computed, risen, strict=True)}
+    found = [Figure("precision", name, shares.get(name, 0.0)) for name in run.quasi]
+    return [Figure("precision", value=sum(f.value or 0.0 for f in found) / len(found)), *found]
+
+
+def _sizes(run: Evaluating, published: Published) -> Iterable[Figure]:
+    """Bayardo and Agrawal 2005; LeFevre et al. 2006: by class sizes, of which masked records have none."""
+    records, suppressed = run.encoded.records, run.outcome.suppressed + run.encoded.with_null
+    squares, classes = published.squares, published.classes
+    if run.roots is not None:
+        squares, classes = squares - run.outcome.suppressed**2, classes - 1
+    yield Figure("discernibility", value=float(squares + records * suppressed))
+    if classes:
+        k = run.plan.policy.privacy.k
+        yield Figure("average_class_size", value=(records - suppressed) / (classes * k))
+
+
+def _linkage(run: Evaluating, query: str, ladder: str | None, *, full: bool) -> Iterable[Figure]:
+    originals, released = run.db.one("different records", linked.different(run.names, run.encoded.quasi))
+    pairs = originals * released
+
+    def linkage(matching: str, of: str = query, note: str | None = None) -> Iterable[Figure]:
+        name, arguments = f"record_linkage_{matching}", (of, run.quasi, matching, run.vghs, MEASURE, ladder)
+
+        def measure() -> Iterable[Figure]:
+            [value] = run.db.one(f"linkage by {matching}", _LINKAGE, arguments)
+            yield Figure(name, value=value, note=note)
+
+        return tried(run.db, [name], measure)
+
+    yield from linkage("text")
+    if isinstance(run.outcome, Classes) and pairs > MOST_COVERED:
+        # classes of a partition overlap in every column, so that each has to be held against all originals
+        share = min(1.0, max(MOST_COVERED / pairs, FEWEST_CLASSES / released))
+        some = linked.sampled(run.names, run.encoded.quasi, share)
+        yield from linkage("coverage", some, f"estimated from {share:.1%} of the classes")
+    else:
+        yield from linkage("coverage")
+    if full:
+        for matching in ("hierarchy", "semantic"):
+            if pairs <= MOST_PAIRS:
+                yield from linkage(matching)
+            else:
+                yield Figure(
+                    f"record_linkage_{matching}", note=f"{pairs:,} pairs of different records are too many"
+                )
+
+
+def _risk(run: Evaluating) -> Iterable[Figure]:
+    """Of the release from its own rows, of the originals from the combinations that the run has counted."""
+    raw = {q.raw: q.name for q in run.encoded.quasi}
+    after = _risk_after(run)
+    if run.leaves_nulls_out:
+        run.db.run("nulls among originals", linked.take_nulls_back(run.names))
+    unit = "u" if run.plan.unit is not None else None
+    rows = run.db.rows("risk before", RISK, (linked.temporary(run.names.raw), list(raw), None, "n", unit))
+    for name, column, value, _ in rows:
+        figure = Figure(name, raw.get(column, column))  # without a value where all records are masked
+        yield replace(after.get(figure.key, figure), before=value)
+
+
+def _risk_after(run: Evaluating) -> dict[str, Figure]:
+    """The release does not say who is in it, so persons are found by the classes that they were counted in."""
+    if run.plan.unit is None or isinstance(run.outcome, Classes):
+        table, columns, unit = linked.relation_text(run.fresh), {name: name for name in run.quasi}, None
+    else:
+        chosen = chosen_levels(run.encoded, run.outcome)
+        run.db.run("persons", audit.persons(run.names, chosen))
+        run.db.run("person statistics", encode.analyze(run.names.persons))
+        table, unit = linked.temporary(run.names.persons), "u"
+        columns = {c.label: c.quasi.name for c in chosen}
+    rows = run.db.rows("risk", RISK, (table, list(columns), run.roots, None, unit))
+    found = (Figure(name, columns.get(column, column), value, note) for name, column, value, note in rows)
+    return {figure.key: figure for figure in found}
+
+
+def _disclosure(run: Evaluating, sensitive: str) -> Sequence[Figure]:
+    arguments = (linked.relation_text(run.fresh), run.quasi, sensitive, run.roots)
+    return [Figure(*row) for row in run.db.rows(f"disclosure of {sensitive}", DISCLOSURE, arguments)]

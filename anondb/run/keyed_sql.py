@@ -1,0 +1,72 @@
+"""Keyed hashes: what a recipient must not be able to guess comes from the secret of the installation.
+
+The keys lie in a one-row table of the run, made in the server from the secret; no statement or parameter has one.
+Without the secret the hash of a row says nothing of it, not even to those who know the row. Equal rows alone
+have equal hashes, so that an order by them needs nothing else to be the same for the same data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from sqlglot import exp
+
+from anondb.run.encode_sql import dense_rank
+from anondb.sqltree.build import call, cast, col, create_scratch, ident, named, query, scratch, string
+from anondb.sqltree.tables import Scratch
+
+_ALIAS = "key"
+
+
+class Key(StrEnum):
+    """What keys are for; each purpose has its own, so that one kind of hash says nothing of another."""
+
+    ORDER = "row order"
+    RECORD = "record number"
+    CLASS = "class id"
+    DRAW = "draw"
+
+    @property
+    def scoped(self) -> bool:
+        """Whether the seed of the policy changes it."""
+        return self is not Key.ORDER
+
+
+def keys(names: Scratch, seed: int) -> exp.Create:
+    """The run's keys, in one row."""
+    columns: list[exp.Expr] = []
+    sources: list[exp.Table] = []
+    for place, key in enumerate(Key, 1):
+        columns += [named(col(f"{part}_key", f"k{place}"), _column(key, part)) for part in ("inner", "outer")]
+        derived = call("anondb.derived_key", string(key), string(str(seed) if key.scoped else ""))
+        sources.append(exp.Table(this=derived, alias=exp.TableAlias(this=ident(f"k{place}"))))
+    joins = [exp.Join(this=source, kind="CROSS") for source in sources[1:]]
+    return create_scratch(names.keys, query(columns, sources[0], joins=joins))
+
+
+def with_keys(select: exp.Select, names: Scratch) -> exp.Select:
+    """Gives a query the run's keys."""
+    select.append("joins", exp.Join(this=scratch(names.keys, _ALIAS), kind="CROSS"))
+    return select
+
+
+def keyed(key: Key, values: Sequence[exp.Expr]) -> exp.Expr:
+    """A hash of these values, in a query that has the keys.
+
+    Texts in an array are quoted, so that no two rows have the same; it is one piece, however many columns there are.
+    """
+    texts = cast(exp.Array(expressions=[cast(value.copy(), "text") for value in values]), "text")
+    # as the database has it: one that knows no encoding could not convert it
+    message = call("convert_to", texts, call("getdatabaseencoding"))
+    inner, outer = (col(_column(key, part), _ALIAS) for part in ("inner", "outer"))
+    return call("anondb.keyed_hash", inner, outer, message)
+
+
+def keyed_rank(key: Key, values: Sequence[exp.Expr]) -> exp.Expr:
+    """Numbers from 1 in an order that the key decides, equal values alike."""
+    return cast(dense_rank([keyed(key, values)]), "int")
+
+
+def _column(key: Key, part: str) -> str:
+    return f"{key.name.lower()}_{part}"

@@ -1,0 +1,116 @@
+"""What a run knows before it reads a row."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from anondb.errors import UsageError
+from anondb.hierarchies.forms import VghTable
+from anondb.policy.model import Policy
+from anondb.run.snapshot import BuiltInfo
+from anondb.sqltree.tables import ItemRows, Quasi, Relation, Scratch, Sensitive, SourceColumn
+
+EVALUATIONS = ("basic", "full", "none")
+STAGES = ("prepare", "encode", "search", "publish", "verify", "evaluate", "swap")
+"""Of a run, in order."""
+
+_LONGEST_WAIT = 2_000_000  # seconds; PostgreSQL counts milliseconds in 31 bits
+
+
+@dataclass(frozen=True)
+class Place:
+    """A table of a release: where it goes, with which columns, and what stood there when the run began."""
+
+    relation: Relation
+    columns: tuple[SourceColumn, ...]  # in the types that are released
+    suffix: str = ""  # of its name, where a release has several tables
+    oid: int | None = None  # of what stands there
+    replaces: bool = False  # that is a release of ours with the same columns: its rows are replaced
+
+    def fresh(self, beside: Relation) -> Relation:
+        """Where it is written first."""
+        return Relation(beside.schema, beside.name + self.suffix)
+
+    @property
+    def signature(self) -> tuple[list[str], list[str], list[str | None]]:
+        """Names, types and collations of the columns."""
+        return (
+            [c.name for c in self.columns],
+            [c.type for c in self.columns],
+            [c.collation for c in self.columns],
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A policy that fits the database."""
+
+    policy: Policy
+    source: Relation
+    target: Relation
+    columns: tuple[SourceColumn, ...]  # of the release, in the source's order
+    quasi: tuple[Quasi, ...]
+    sensitive: tuple[Sensitive, ...] = ()  # those that a privacy model looks at
+    unit: SourceColumn | None = None  # names the person, where a person may have several records
+    files: Mapping[str, VghTable] = field(default_factory=dict)  # hierarchies from CSV or built, by column
+    built: Mapping[str, BuiltInfo] = field(default_factory=dict)  # how the latter came about, by column
+    items: ItemRows | None = None  # where the texts of a set are, if not in the source
+    whole_rows: bool = False  # rows repeat: the first pass counts them as a whole, and there is no second
+    places: tuple[Place, ...] = ()  # the tables of the release
+
+    @property
+    def kept(self) -> tuple[SourceColumn, ...]:
+        """The columns that are released as they are."""
+        generalized = {q.name for q in self.quasi}
+        return tuple(column for column in self.columns if column.name not in generalized)
+
+    @property
+    def counted(self) -> tuple[SourceColumn, ...]:
+        """The columns that the first pass counts together with the quasi-identifiers."""
+        return self.kept if self.whole_rows else tuple(s.column for s in self.sensitive)
+
+    def scratch(self, run: int) -> Scratch:
+        return Scratch(run)
+
+    def fresh(self, run: int) -> Relation:
+        """Where the release is written before it is verified: beside the target, under a name that nobody
+        could guess and take."""
+        return Relation(self.target.schema, f"anondb_run_{run}_{secrets.token_hex(4)}")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a caller can ask of a run besides the policy."""
+
+    replace: bool = False  # overwrite a target that was not made by anondb
+    allow_empty: bool = False  # publish an empty release of an empty source
+    show_values: bool = False  # name values outside a hierarchy in the error
+    lock_timeout: float = 10.0  # seconds to wait for a lock
+    work_mem: str = "256MB"  # memory of a sort or a hash in the run
+    levels: tuple[int, ...] | None = None  # the caller's choice, instead of the search's
+    evaluate: str = "basic"  # "full" also compares every two records; "none"
+    time_limit: float | None = None  # seconds for the search; it then gives the best that it has found
+
+    @property
+    def lock_wait(self) -> str:
+        """The lock timeout as the server takes it."""
+        return str(round(self.lock_timeout * 1000))
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[0-9]+ *(kB|MB|GB)", self.work_mem):
+            raise UsageError("work_mem is not a size of memory", hint="write it as 64MB or 1GB")
+        if not 0.001 <= self.lock_timeout <= _LONGEST_WAIT:
+            raise UsageError(
+                "the lock timeout is not a time to wait", hint=f"give seconds, up to {_LONGEST_WAIT}"
+            )
+        if self.evaluate not in EVALUATIONS:
+            raise UsageError(
+                f"there is no evaluation {self.evaluate!r}", hint=f"choose from {', '.join(EVALUATIONS)}"
+            )
+        if self.time_limit is not None and not 0 < self.time_limit <= _LONGEST_WAIT:
+            raise UsageError(
+                "the time limit is not a time to search", hint=f"give seconds, up to {_LONGEST_WAIT}"
+            )

@@ -1,0 +1,53 @@
+"""Prepare: the session's settings, names looked up as the caller sees them, and the plan that fits."""
+
+from __future__ import annotations
+
+from anondb.db.connection import Connection
+from anondb.db.execute import Executor
+from anondb.db.introspect import resolve_items, resolve_source, resolve_target, snapshot, with_parts
+from anondb.hierarchies.build.columns import with_built
+from anondb.methods.le_diversity.parts import is_in_parts, parts
+from anondb.methods.meanings import ontologies
+from anondb.policy.model import Policy
+from anondb.run.compile import compile_plan
+from anondb.run.plan import Options, Plan
+from anondb.run.snapshot import Snapshot, TargetInfo
+from anondb.sqltree.tables import Relation
+
+# The same text for the same value in every session; and an error instead of hidden rows. The planner knows
+# little of tables that a run has just made, and would sort the source to merge it with them. Passing a row
+# between processes costs about as much as reading it: taken for ten times that, grouping is not shared out.
+# Of our own tables a few thousand rows tell enough.
+_SETTINGS = """
+select set_config('search_path', 'pg_catalog, pg_temp', true), set_config('timezone', 'UTC', true),
+       set_config('datestyle', 'ISO, YMD', true), set_config('intervalstyle', 'postgres', true),
+       set_config('extra_float_digits', '1', true), set_config('bytea_output', 'hex', true),
+       set_config('standard_conforming_strings', 'on', true), set_config('row_security', 'off', true),
+       set_config('work_mem', $1, true), set_config('lock_timeout', $2, true),
+       set_config('jit', 'off', true), set_config('enable_mergejoin', 'off', true),
+       set_config('parallel_tuple_cost', '0.01', true), set_config('default_statistics_target', '10', true)
+"""
+
+
+def prepare(db: Executor, connection: Connection, policy: Policy, options: Options, *, replace: bool) -> Plan:
+    """Names are resolved in the caller's search path, before it is pinned."""
+    target = resolve_target(connection, policy.target)
+    found = _found(db, connection, policy, options, target)
+    found = with_parts(connection, found, parts(target), in_parts=is_in_parts(policy))
+    return compile_plan(policy, found, replace=replace)
+
+
+def prepare_trial(
+    db: Executor, connection: Connection, policy: Policy, options: Options, target: Relation
+) -> Plan:
+    """The plan of a release that nobody keeps; what stands at the policy's target does not matter to it."""
+    return compile_plan(policy, _found(db, connection, policy, options, TargetInfo(target)))
+
+
+def _found(
+    db: Executor, connection: Connection, policy: Policy, options: Options, target: Relation | TargetInfo
+) -> Snapshot:
+    source, items = resolve_source(connection, policy.source), resolve_items(connection, policy)
+    db.run("settings", _SETTINGS, (options.work_mem, options.lock_wait))
+    needed = bool(ontologies(policy))
+    return with_built(db, policy, snapshot(connection, source, target, items, with_ontologies=needed))

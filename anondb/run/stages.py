@@ -1,0 +1,202 @@
+"""The stages of a run that read and write tables: encode, publish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from anondb.errors import DatabaseError, UsageError
+from anondb.hierarchies.csvfile import split_sense
+from anondb.hierarchies.forms import Mask, StoredVgh, TableVgh, Values
+from anondb.methods.full_domain import sql as node
+from anondb.methods.full_domain.lattice import Levels
+from anondb.methods.fusion import search as fusing
+from anondb.methods.fusion import sql as fusion
+from anondb.methods.mondrian import search as partitioning
+from anondb.methods.outcome import Classes
+from anondb.methods.registry import ALGORITHMS
+from anondb.models.sql import Models
+from anondb.run import encode_sql as encoding
+from anondb.run import frequency_sql as frequency
+from anondb.run import publish_sql as publish
+from anondb.run.frequency_sql import Counted
+from anondb.run.plan import Options, Plan
+from anondb.run.publish_sql import Chosen
+from anondb.run.statement import Steps
+from anondb.sqltree import equality, keyed
+from anondb.sqltree.tables import Coded, Quasi, Relation, Scratch, Sensitive
+
+AnyCoded = TypeVar("AnyCoded", bound=Coded)
+
+LONGEST_MASK = 100  # characters; each is a level of the hierarchy
+SHOWN_VALUES = 20
+DISTANT = "leave distant classes out"
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The frequency set, as far as Python needs to know it."""
+
+    counted: Counted  # its columns, with their heights
+    nodes: tuple[tuple[int, ...], ...]  # of each quasi-identifier, at each level: how many labels occur
+    has_null: tuple[bool, ...]  # of each quasi-identifier
+    values: tuple[int, ...]  # of each sensitive column: how many values occur besides NULL
+    sensitive_null: tuple[bool, ...]  # of each sensitive column
+    records: int
+    with_null: int  # records left out because of NULLs
+    rows: int  # of the frequency set
+
+    @property
+    def quasi(self) -> tuple[Quasi, ...]:
+        return self.counted.quasi
+
+    @property
+    def eligible(self) -> int:
+        return self.records - self.with_null
+
+    def null_code(self, sensitive: Sensitive) -> int:
+        """NULL comes after all values of a sensitive column."""
+        return self.values[sensitive.number - 1] + 1
+
+
+def take_keys(db: Steps, plan: Plan, names: Scratch) -> None:
+    """Makes the run's keys from the secret of the installation; they do not leave the server."""
+    if not db.run("keys", keyed.keys(names, plan.policy.method.seed)):
+        raise DatabaseError("this installation has no secret", hint="make one: anondb secret renew")
+    db.run("key statistics", encoding.analyze(names.keys))  # or they would be taken for many
+
+
+def encode(db: Steps, plan: Plan, names: Scratch, options: Options) -> Encoded:
+    """One pass over the source; the search reads the frequency set."""
+    first_pass = encoding.raw_frequencies(names, plan.source, plan.quasi, plan.counted, plan.unit)
+    db.run("frequencies", first_pass)
+    records, with_null = db.one("records", encoding.records(names, plan.quasi))
+    if records == 0 and not options.allow_empty:
+        raise UsageError(
+            f"source {plan.policy.source} is empty",
+            hint="is it the right table? --allow-empty publishes an empty release",
+        )
+    if plan.policy.privacy.nulls == "suppress":
+        db.run("set nulls aside", encoding.set_nulls_aside(names, plan.quasi))
+        db.run("leave out nulls", encoding.leave_out_nulls(names, plan.quasi))
+    else:
+        with_null = 0
+    quasi = tuple(prepare_hierarchy(db, plan, names, q) for q in plan.quasi)
+    sensitive = tuple(prepare_hierarchy(db, plan, names, s) for s in plan.sensitive)
+    counted = Counted(quasi, sensitive, plan.unit is not None, frequency.counts_type(records))
+    if len(quasi) + sum(q.height for q in quasi) > frequency.MOST_COLUMNS:
+        raise UsageError(
+            "the hierarchies have too many levels in all",
+            hint='masks of long texts have a level for each character: use { mask = "all" } or a hierarchy',
+        )
+    found = [dictionary(db, names, coded, options) for coded in (*quasi, *sensitive)]
+    (nodes, has_null), judged = zip(*found[: len(quasi)], strict=True), found[len(quasi) :]
+    values = tuple(labels[0] - null for labels, null in judged)
+    if plan.unit is not None:
+        db.run("units", frequency.units(names))
+        db.run("unit statistics", encoding.analyze(names.units))
+    spelled = any(coded.has_spellings for coded in (*quasi, *sensitive))
+    merge = plan.whole_rows or plan.unit is not None or spelled
+    rows = db.run("frequency set", frequency.frequency_set(names, counted, nodes, values, merge=merge))
+    db.run("statistics", encoding.analyze(names.freq))
+    nulls = tuple(null for _, null in judged)
+    return Encoded(counted, nodes, has_null, values, nulls, records, with_null, rows)
+
+
+def write(
+    db: Steps,
+    plan: Plan,
+    names: Scratch,
+    encoded: Encoded,
+    models: Models,
+    outcome: Levels | Classes,
+    fresh: Relation,
+) -> int:
+    """Fills the new table; returns the rows written. Reads the source unless it was counted whole."""
+    if isinstance(outcome, Classes):
+        fuses = ALGORITHMS[plan.policy.method.algorithm].fuses
+        labels = fusion.classes(fusing.of(plan, names, encoded.quasi)) if fuses else None
+        partitions = partitioning.of(plan, names, models, encoded.null_code)
+        return partitioning.write(db, partitions, plan, encoded.has_null, fresh, labels)
+    chosen = chosen_levels(encoded, outcome)
+    mask = plan.policy.privacy.suppress == "mask"
+    db.run("classes", publish.classes(names, chosen, models, mask=mask))
+    if not mask:
+        leave_distant_out(db, names, names.classes, models)
+        db.run("leave out classes", publish.leave_out(names))
+    db.run("class statistics", encoding.analyze(names.classes))
+    if plan.whole_rows:
+        insert = publish.insert_rows(names, fresh, plan.columns, chosen)
+    else:
+        repeated = bool(plan.counted) or plan.unit is not None
+        db.run("combinations", publish.combinations(names, chosen, repeated=repeated))
+        # without them the planner would hash the source instead
+        db.run("combination statistics", encoding.analyze(names.combinations))
+        insert = publish.insert_records(names, plan.source, fresh, plan.columns, chosen)
+    return db.run("insert release", insert)
+
+
+def chosen_levels(encoded: Encoded, outcome: Levels) -> list[Chosen]:
+    return list(map(Chosen, encoded.quasi, outcome.levels, encoded.has_null))
+
+
+def leave_distant_out(db: Steps, names: Scratch, classes: str, models: Models) -> None:
+    """Takes out classes that are too far from the released ones, until those that are left are close.
+
+    What is released is what t-closeness compares with; without the classes taken out, others may be far.
+    """
+    if models.closeness:
+        while db.run(DISTANT, node.remove_distant(names, classes, models)):
+            pass
+
+
+def prepare_hierarchy(db: Steps, plan: Plan, names: Scratch, coded: AnyCoded) -> AnyCoded:
+    """What a hierarchy needs before the dictionary: its leaves in a table, or the length of its masks."""
+    if isinstance(coded.hierarchy, StoredVgh):
+        db.run(f"leaves {coded.code}", encoding.stored_leaves(names, coded))
+    elif isinstance(coded.hierarchy, TableVgh):
+        db.run(f"leaves {coded.code}", encoding.file_leaves(names, coded))
+        rows = plan.files[coded.name].rows
+        labels = ((position, *(split_sense(label)[0] for label in row)) for position, row in enumerate(rows))
+        db.copy(f"fill leaves {coded.code}", encoding.fill_leaves(names, coded), labels)
+    elif isinstance(coded.hierarchy, Mask) and coded.hierarchy.side != "all":
+        [length] = db.one(f"longest {coded.code}", encoding.longest_value(names, coded))
+        if length > LONGEST_MASK:
+            raise UsageError(
+                f'the longest value of "{coded.name}" has {length} characters, too many to mask one by one',
+                hint='use { mask = "all" } or a hierarchy of values',
+            )
+        return replace(coded, height=max(length, 1), length=length)
+    return coded
+
+
+def dictionary(db: Steps, names: Scratch, coded: Coded, options: Options) -> tuple[tuple[int, ...], bool]:
+    """Makes a column's dictionary; returns how many labels occur at each level, and whether NULL does."""
+    if coded.has_spellings:
+        db.run(f"spellings {coded.code}", equality.spellings(names, coded))
+        db.run(f"spelling statistics {coded.code}", encoding.analyze(names.spellings(coded)))
+    db.run(f"dictionary {coded.code}", encoding.dictionary(names, coded))
+    db.run(f"dictionary statistics {coded.code}", encoding.analyze(names.dictionary(coded)))
+    *nodes, has_null, outside = db.one(f"labels {coded.code}", encoding.node_counts(names, coded))
+    if outside:
+        _refuse_values(db, names, coded, options)
+    return tuple(count or 0 for count in nodes), bool(has_null)
+
+
+def _refuse_values(db: Steps, names: Scratch, coded: Coded, options: Options) -> None:
+    if isinstance(coded.hierarchy, Values):
+        raise UsageError(
+            f'column "{coded.name}" has values that are not finite, and no range could hold them',
+            hint="make them NULL in a view of the source",
+        )
+    values, records = db.one(f"outside {coded.code}", encoding.outside(names, coded))
+    message = (
+        f'column "{coded.name}": {values} distinct value{"s" * (values != 1)} in {records} '
+        f"record{'s' * (records != 1)} {'are' if values != 1 else 'is'} outside the hierarchy"
+    )
+    if not options.show_values:
+        raise UsageError(message, hint="run with --show-values to see them, then add them to the hierarchy")
+    rows = db.rows(f"outside values {coded.code}", encoding.outside_values(names, coded, SHOWN_VALUES))
+    shown = ", ".join(repr(value) for (value,) in rows)
+    more = ", …" if values > SHOWN_VALUES else ""
+    raise UsageError(f"{message}: {shown}{more}", hint="add them to the hierarchy")

@@ -1,0 +1,191 @@
+"""Swap: a verified release takes the place of the one before.
+
+The table of a release stays, and its rows are replaced: who reads it sees the old rows or the new ones, by his
+own snapshot, and what hangs on it is not touched. Only a release with other columns is another table.
+
+A run decides by its snapshot, which is as old as the run. So before anything of the old release is changed, it
+is locked, and looked at again through another connection, `now`, which sees the present.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from anondb.db.introspect import target_text
+from anondb.errors import BusyError, LockedError, UsageError
+from anondb.run import publish_sql as publish
+from anondb.run import swap_sql as sql
+from anondb.run.plan import Options, Place, Plan
+from anondb.run.statement import Steps
+from anondb.sqltree.build import Node
+from anondb.sqltree.tables import Relation
+
+SHORT_WAIT = 500  # milliseconds for a lock that readers would queue behind
+_PAUSE = 0.1  # seconds in which they go on
+
+_LOOK = """
+select t.oid::bigint, t.kind::text, t.ours, t.may_replace,
+       coalesce(pg_catalog.obj_description(t.oid, 'pg_class') not like 'anondb run %', false)
+from anondb.release_at($1, $2, $3) as t
+"""
+_SAME_COLUMNS = "select anondb.has_columns($1::bigint::oid, $2, $3, $4::text[])"
+_IN_PLACE = "select o.kind, o.name from anondb.replacement_obstacles($1::bigint::oid) as o"
+_OBSTACLES = "select o.kind, o.name from anondb.release_obstacles($1::bigint::oid, $2, $3) as o"
+_BELONGINGS = "select b.rank, b.name, b.statement from anondb.release_belongings($1::bigint::oid, $2) as b"
+_GRANTS = "select g.name, g.statement from anondb.release_grants($1::bigint::oid, $2) as g"
+_CARRY = "select anondb.carry_over($1, $2)"
+_WAIT = "select pg_catalog.set_config('lock_timeout', $1, true)"
+_OWNER, _VIEW = 1, 2  # ranks of belongings
+
+
+class Replacement:
+    """The tables of one run, on the run's connection `db` and beside it `now`."""
+
+    def __init__(self, db: Steps, now: Steps, plan: Plan, fresh: Relation, options: Options) -> None:
+        self.db, self.now, self.plan, self.fresh, self.options = db, now, plan, fresh, options
+
+    def swap(self, run: int, promise: str) -> None:
+        """Puts every table in its place, and notes that they are this run's."""
+        said = f"anondb run {run}, policy {self.plan.policy.sha256}, {promise}"
+        for place in self.plan.places:
+            if place.oid is None:
+                self._first(place, said)
+            else:
+                way = self._replace if place.replaces else self._exchange
+                self._patiently(way, place, said)
+        self.db.run("own", publish.own([place.relation for place in self.plan.places], run))
+
+    def _first(self, place: Place, said: str) -> None:
+        self._look(place)
+        fresh = place.fresh(self.fresh)
+        self.db.run("comment", publish.comment(fresh, said))
+        self.db.run("place", sql.place(fresh, place.relation))
+
+    def _replace(self, place: Place, said: str) -> None:
+        """The rows of a release that has the same columns."""
+        target = place.relation
+        self._look(place)
+        self.db.run("lock", sql.lock(target, readers=False))
+        has_own_comment = self._look(place)
+        [same, *_] = self.now.one("columns now", _SAME_COLUMNS, (place.oid, *place.signature))
+        if not same:
+            raise UsageError(
+                f"the columns of {target_text(target)} were changed while the run was under way",
+                hint="nothing was published; run again",
+            )
+        refuse_obstacles(self.now, place)
+        [[there, *_]] = self._shortly("rows now", sql.count(target))
+        fresh = place.fresh(self.fresh)
+        [deleted, *_] = self.db.one("replace rows", sql.replace_rows(fresh, target, place.columns))
+        # what was inserted since the run began is not in its snapshot, and would have stayed
+        if deleted != there:
+            raise BusyError(
+                f"rows of {target_text(target)} were changed by another session while the run was under way",
+                hint="nothing was published; run again",
+            )
+        if not has_own_comment:
+            self.db.run("comment", publish.comment(target, said))
+        self.db.run("drop", sql.drop(fresh))
+
+    def _exchange(self, place: Place, said: str) -> None:
+        """A release with other columns, or a table that the caller has given up, for the fresh one."""
+        target, fresh, db, now = place.relation, place.fresh(self.fresh), self.db, self.now
+        aside = Relation(fresh.schema, f"{fresh.name}_old")
+        self._look(place)
+        db.run("lock", sql.lock(target, readers=False))
+        self._look(place)
+        refuse_obstacles(now, place)
+        names = place.signature[0]
+        found = self._shortly("belongings", _BELONGINGS, (place.oid, names))
+        views = [thing for rank, *thing in found if rank == _VIEW]
+        # readers lock a view before its table, so that whoever does the reverse may wait for them and they for him
+        db.run("wait shortly", _WAIT, (str(SHORT_WAIT),))
+        self._carry("lock views", views)
+        db.run("lock readers out", sql.lock(target, readers=True))
+        db.run("comment", publish.comment(fresh, said))  # a user's own one comes after it
+        db.run("put aside", sql.rename(target, aside.name))
+        db.run("place", sql.place(fresh, target))
+        self._carry("owner", [thing for rank, *thing in found if rank == _OWNER])
+        self._carry("views", views)
+        db.run("drop", sql.drop(aside))
+        self._carry("belongings", [thing for rank, *thing in found if rank > _VIEW])
+        db.run("without grants", sql.without_grants(target))
+        # the old table's rows in the catalogue are gone here: nobody can change them any more
+        self._carry("grants", now.rows("grants now", _GRANTS, (place.oid, names)))
+        db.run("wait again", _WAIT, (self.options.lock_wait,))
+
+    def _look(self, place: Place) -> bool:
+        """Raises unless that stands at a place which stood there when the run began; returns whether a user
+        has commented on it."""
+        target = target_text(place.relation)
+        there = (place.relation.schema, place.relation.name, target_text(self.plan.target))
+        found = self.now.rows("look", _LOOK, there)
+        if not found:
+            if place.oid is None:
+                return False
+            raise UsageError(
+                f"{target} was dropped or renamed while the run was under way",
+                hint="nothing was published; if it is wanted again, run again",
+            )
+        [(oid, _, ours, may_replace, commented)] = found
+        if oid != place.oid:
+            if ours:
+                raise BusyError(
+                    f"another run has published {target} meanwhile", hint="nothing was published; run again"
+                )
+            raise UsageError(
+                f"{target} was made by somebody else while the run was under way, and is not overwritten",
+                hint="nothing was published; choose another name for target, or run with --replace",
+            )
+        if not may_replace or not (ours or self.options.replace):
+            raise UsageError(
+                f"{target} was given to another owner while the run was under way",
+                hint="nothing was published; run as a member of that role",
+            )
+        return bool(commented)
+
+    def _shortly(
+        self, name: str, statement: Node | str, parameters: Sequence[object] = ()
+    ) -> list[tuple[Any, ...]]:
+        """Reads the target, or its definition, on the other connection while this one has it locked.
+
+        Whoever waits to alter the target waits for this connection, and the other one would wait behind him, which
+        the server cannot know: so it gives up soon, all locks are given back, and he goes first.
+        """
+        with self.now.savepoint():
+            self.now.run("wait shortly", _WAIT, (str(SHORT_WAIT),))
+            return self.now.rows(name, statement, parameters)
+
+    def _carry(self, name: str, things: Sequence[Sequence[Any]]) -> None:
+        if things:
+            names, statements = zip(*things, strict=True)
+            self.db.run(name, _CARRY, (list(names), list(statements)))
+
+    def _patiently(self, way: Callable[[Place, str], None], place: Place, said: str) -> None:
+        """Tries until the locks are had; before the next try, what the last one has locked is given back."""
+        deadline = time.monotonic() + self.options.lock_timeout
+        while True:
+            try:
+                with self.db.savepoint():
+                    way(place, said)
+                return
+            except LockedError:
+                if time.monotonic() >= deadline:
+                    raise
+                time.sleep(_PAUSE)
+
+
+def refuse_obstacles(db: Steps, place: Place) -> None:
+    """Raises with the names of what hangs on a release and is in the way of the next one."""
+    names, types, _ = place.signature
+    if place.replaces:
+        found = db.rows("obstacles", _IN_PLACE, (place.oid,))
+    else:
+        found = db.rows("obstacles", _OBSTACLES, (place.oid, names, types))
+    if found:
+        raise UsageError(
+            "in the way of the new release: " + ", ".join(f"{kind} {name}" for kind, name in found),
+            hint="drop them, run again, and make them anew; nothing has been dropped",
+        )

@@ -1,0 +1,284 @@
+"""What the builders know of a run: the two edges by the user's names, everything between by ours."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from anondb.hierarchies.forms import ROOT, Hierarchy, StoredVgh, TableVgh, Values
+
+# Types whose equal values have equal texts, so that the fast typed grouping and the text agree. Values of all
+# others (numeric 1.0 = 1.00, float8 -0 = 0, interval '1 mon' = '30 days', …) can have several spellings.
+_EQUAL_AS_TEXT = frozenset(
+    "bool int2 int4 int8 oid text varchar bpchar name char date time timestamp timestamptz uuid".split()
+)
+_TEXT_TYPES = frozenset("text varchar bpchar".split())
+# Types whose equal values get equal texts by what the frequency set groups a quasi-identifier by.
+_EQUAL_ONCE_GROUPED = _EQUAL_AS_TEXT | frozenset("numeric inet float4 float8".split())
+# Of a value of these types that is released as it is, another one that equals it is an exact copy.
+_COPIES = _EQUAL_AS_TEXT - {"bpchar"}
+WHOLE_TYPES = frozenset("int2 int4 int8".split())
+NUMERIC_TYPES = WHOLE_TYPES | frozenset("numeric float4 float8".split())
+DATE_TYPES = frozenset("date timestamp timestamptz".split())
+TIMESTAMP_TYPES = DATE_TYPES - {"date"}
+
+
+@dataclass(frozen=True)
+class SourceColumn:
+    """A column of the source as the catalogue has it."""
+
+    name: str
+    type: str  # as format_type() spells it
+    base: str  # pg_type.typname of its base type: int4, text, timestamptz, …
+    collation: str | None = None  # qualified and quoted, where it is not the type's own
+    distinct: float | None = None  # how many values it has, by the server's statistics
+    unique: bool = False  # no two rows have the same value, and none has NULL
+    compared_as: str | None = "text"  # its base type, which says what values are equal; None if it does not
+    indistinct: str | None = None  # a collation that takes texts of different bytes for equal
+
+    @property
+    def equal_as_text(self) -> bool:
+        return self.base in _EQUAL_AS_TEXT
+
+    @property
+    def has_spellings(self) -> bool:
+        """Two of its values can be equal and differ in their texts."""
+        return self.indistinct is not None or self.base not in _EQUAL_AS_TEXT
+
+    @property
+    def equals_are_copies(self) -> bool:
+        return self.base in _COPIES
+
+    @property
+    def is_text(self) -> bool:
+        return self.base in _TEXT_TYPES
+
+    @property
+    def is_ranged(self) -> bool:
+        return self.base in NUMERIC_TYPES | DATE_TYPES
+
+
+@dataclass(frozen=True)
+class Relation:
+    schema: str
+    name: str
+
+
+@dataclass(frozen=True)
+class ItemRows:
+    """A table with a text in each row, and the column of it and of the source that says whose text it is."""
+
+    relation: Relation
+    key: str
+    item: str
+
+
+@dataclass(frozen=True)
+class Coded(ABC):
+    """A column that a run codes: the number by which the run's tables know it, and its hierarchy."""
+
+    number: int
+    column: SourceColumn
+    hierarchy: Hierarchy | Values | None
+    height: int  # the level of its root
+    root: str = ROOT  # its label
+    vgh: int | None = None  # catalogue id of a stored hierarchy
+    length: int = 0  # of the longest value, for masks
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+    @property
+    def is_ranged(self) -> bool:
+        """Its values are points on a line, so that a range says what lies between two of them."""
+        return isinstance(self.hierarchy, Values) and self.column.is_ranged
+
+    @property
+    def has_spellings(self) -> bool:
+        """Several of its texts among the raw frequencies can be one value, by the equality of its type."""
+        return self.column.compared_as is not None and self.column.has_spellings
+
+    @property
+    @abstractmethod
+    def code(self) -> str:
+        """Its column in the frequency set, and the name of its dictionary."""
+
+    @property
+    @abstractmethod
+    def raw(self) -> str:
+        """Its column among the raw frequencies."""
+
+
+@dataclass(frozen=True)
+class Quasi(Coded):
+    """A quasi-identifier, with the levels that it may be released at."""
+
+    min_level: int = 0
+    max_level: int | None = None  # that of the root
+
+    @property
+    def has_spellings(self) -> bool:
+        # what a hierarchy lists are texts, each with labels of its own
+        if isinstance(self.hierarchy, StoredVgh | TableVgh):
+            return False
+        grouped = self.column.base in _EQUAL_ONCE_GROUPED and self.column.indistinct is None
+        return super().has_spellings and not grouped
+
+    @property
+    def code(self) -> str:
+        return f"q{self.number}"
+
+    @property
+    def raw(self) -> str:
+        return f"v{self.number}"
+
+    def code_at(self, level: int) -> str:
+        """Its column in the frequency set at a level below the root."""
+        return self.code if level == 0 else f"{self.code}_{level}"
+
+
+@dataclass(frozen=True)
+class Sensitive(Coded):
+    """A sensitive column that a privacy model looks at; without a hierarchy it has its values alone."""
+
+    position: int = 0  # among the columns that the first pass counts besides the quasi-identifiers
+
+    @property
+    def code(self) -> str:
+        return f"s{self.number}"
+
+    @property
+    def raw(self) -> str:
+        return f"c{self.position}"
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """The temporary tables of one run."""
+
+    run: int
+
+    @property
+    def keys(self) -> str:
+        """The keys of the run's hashes, in one row."""
+        return f"r{self.run}_key"
+
+    @property
+    def raw(self) -> str:
+        """Distinct combinations v1 … of the source's own values, with their counts n.
+
+        Also c1 …, the columns that are counted with them, and u, the person, where persons are counted.
+        """
+        return f"r{self.run}_raw"
+
+    @property
+    def aside(self) -> str:
+        """Rows of the same that are left out because of a NULL."""
+        return f"r{self.run}_aside"
+
+    @property
+    def freq(self) -> str:
+        """The frequency set: the same in codes, of each quasi-identifier at every level below its root."""
+        return f"r{self.run}_freq"
+
+    @property
+    def records(self) -> str:
+        """Records of their own, `rid` in the order of their values: kept columns c1 …, and texts or their key."""
+        return f"r{self.run}_rec"
+
+    def leaves(self, coded: Coded) -> str:
+        """Rows of a hierarchy file: a leaf and its labels at every level."""
+        return f"r{self.run}_h{coded.code}"
+
+    def spellings(self, coded: Coded) -> str:
+        """Each text of a column, and the one that stands for all that are the same value."""
+        return f"r{self.run}_t{coded.code}"
+
+    def dictionary(self, coded: Coded) -> str:
+        """Each value that occurs: its leaf code, and code and label at every level."""
+        return f"r{self.run}_{coded.code}"
+
+    def totals(self, sensitive: Sensitive) -> str:
+        """How often each value of a sensitive column occurs."""
+        return f"r{self.run}_{sensitive.code}_total"
+
+    def ancestors(self, sensitive: Sensitive) -> str:
+        """The nodes above each value of a sensitive column."""
+        return f"r{self.run}_{sensitive.code}_above"
+
+    @property
+    def units(self) -> str:
+        """The persons who occur in several combinations, by number."""
+        return f"r{self.run}_unit"
+
+    @property
+    def persons(self) -> str:
+        """The persons u of the release, with the labels g1 … of their classes."""
+        return f"r{self.run}_person"
+
+    @property
+    def costs(self) -> str:
+        """What releasing a leaf of a quasi-identifier at a level costs."""
+        return f"r{self.run}_cost"
+
+    def rollup(self, number: int) -> str:
+        """A frequency set at higher levels, kept because many nodes can be told from it."""
+        return f"r{self.run}_roll{number}"
+
+    @property
+    def node(self) -> str:
+        """The classes of a node that is looked at in several steps."""
+        return f"r{self.run}_node"
+
+    @property
+    def classes(self) -> str:
+        """The classes of the outcome that are released: codes l1 …, labels g1 …, the number `class`."""
+        return f"r{self.run}_class"
+
+    @property
+    def combinations(self) -> str:
+        """Each combination v1 … of the source's own values that is released: labels g1 …, `class`."""
+        return f"r{self.run}_combination"
+
+    @property
+    def linked(self) -> str:
+        """Each pair of original and released combinations o1 … r1 …, whether it is released, and how many n."""
+        return f"r{self.run}_linked"
+
+    @property
+    def ladder(self) -> str:
+        """The label of each leaf at each level, of hierarchies that are not stored."""
+        return f"r{self.run}_ladder"
+
+    @property
+    def audit(self) -> str:
+        """The classes of the release with the codes of a sensitive column, counted from its rows."""
+        return f"r{self.run}_audit"
+
+    @property
+    def places(self) -> str:
+        """Of every column `d` and code `leaf`: the number `value` that it stands for, and the column's `span`."""
+        return f"r{self.run}_place"
+
+    def cells(self, turn: int) -> str:
+        """The frequency set of the open partitions: q1 …, s1 …, n, and the partition's number `part`.
+
+        Two tables take turns: what one round makes of the one is the other, where the next round starts.
+        """
+        return f"r{self.run}_cell{turn}"
+
+    @property
+    def ranks(self) -> str:
+        """The columns `d` that an open partition can try, by `rank`."""
+        return f"r{self.run}_rank"
+
+    @property
+    def cuts(self) -> str:
+        """The cuts of a round: column `d` at code `at`, and how many records go left."""
+        return f"r{self.run}_cut"
+
+    @property
+    def partitioned(self) -> str:
+        """The cells of all partitions that are classes now."""
+        return f"r{self.run}_partitioned"

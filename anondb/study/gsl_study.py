@@ -1,0 +1,269 @@
+"""What the study of GSL asks (Ayala-Rivera et al.): does the score of a hierarchy foretell the utility of its releases?
+
+Everything here is counted from figures of trials: no table is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from statistics import fmean, median
+from typing import Any
+
+from anondb.hierarchies.build.ranking import ASPECTS
+
+GSL = ("static max", "static avg", "dynamic avg")
+"""The scores: of the leaves as they are, or as often as they occur. Where all occur, dynamic max is static max."""
+
+UTILITY = ("semantic_sse", "sem_iloss")
+STEP = 25  # of the weights
+CATEGORIES = 5  # as many as ratings
+
+Weights = tuple[int, ...]  # of ASPECTS; their sum is 100
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A hierarchy of each column, before any data is anonymized with them."""
+
+    name: str
+    kind: str  # "worse": the base, and what was made worse of it; "built": other candidates for the evaluator
+    gsl: Mapping[str, float]
+    rating: str  # of static max
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A release made with them."""
+
+    hierarchy: int  # place among the judged ones
+    algorithm: str
+    k: int
+    levels: Mapping[str, int]
+    suppressed: int
+    utility: Mapping[str, float]
+    read: float  # seconds, as all seconds here
+    rest: float  # to anonymize, write, verify, and measure the utility
+
+
+@dataclass(frozen=True)
+class Study:
+    """All figures of an experiment; in `aspects`, for each k, those of each hierarchy."""
+
+    source: str
+    columns: tuple[str, ...]
+    records: int
+    measure: str
+    seed: int
+    judged: tuple[Judged, ...]
+    tried: tuple[Tried, ...]
+    failures: Mapping[str, str]  # trial → why it has no release
+    aspects: Mapping[int, Sequence[Mapping[str, float]]]
+    score_seconds: float  # to judge all hierarchies by all aspects, for one k
+
+    def rounds(self, kinds: Collection[str] = ("worse", "built")) -> dict[tuple[str, int], list[Tried]]:
+        """The releases of each algorithm and k, made with hierarchies of these kinds."""
+        found: dict[tuple[str, int], list[Tried]] = {}
+        for one in self.tried:
+            if self.judged[one.hierarchy].kind in kinds:
+                found.setdefault((one.algorithm, one.k), []).append(one)
+        return found
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Spearman's, of a score and a utility in one round; none where either is the same for all hierarchies."""
+
+    algorithm: str
+    k: int
+    gsl: str
+    utility: str
+    rho: float | None
+
+
+@dataclass(frozen=True)
+class CategoryAgreement:
+    """Do hierarchies of one rating give releases of one category? 1 is best, for all three figures."""
+
+    algorithm: str
+    k: int
+    utility: str
+    wallace_1: float
+    wallace_2: float
+    nmi: float
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """What comes of choosing by these weights, as a mean over the rounds."""
+
+    weights: Mapping[str, int]
+    rho: float | None  # of the evaluator's score and the negative SSE: 1 is best
+    place: float  # of the winner's SSE among all, 1 is best
+    excess: float  # its SSE above the least one, as a share of it
+
+
+@dataclass(frozen=True)
+class Times:
+    """Choosing beforehand (APES) against trying all (TAS), as a mean over the rounds; reading counts once in both."""
+
+    apes: float
+    tas: float
+
+    @property
+    def ratio(self) -> float:
+        return self.tas / self.apes
+
+
+def correlations(study: Study) -> list[Correlation]:
+    """Every score with every utility, in every round: do hierarchies that differ in their meaning alone differ so?"""
+    return [
+        Correlation(algorithm, k, gsl, utility, spearman(*_pairs(study, tried, gsl, utility)))
+        for (algorithm, k), tried in study.rounds(["worse"]).items()
+        for gsl, utility in product(GSL, UTILITY)
+    ]
+
+
+def _pairs(study: Study, tried: Sequence[Tried], gsl: str, utility: str) -> tuple[list[float], list[float]]:
+    return (
+        [study.judged[one.hierarchy].gsl[gsl] for one in tried],
+        [one.utility[utility] for one in tried],
+    )
+
+
+def spread(numbers: Iterable[float | None]) -> tuple[float, float, float] | None:
+    """The least, the median and the greatest of those that there are."""
+    known = [number for number in numbers if number is not None]
+    return (min(known), median(known), max(known)) if known else None
+
+
+def agreements(study: Study) -> list[CategoryAgreement]:
+    """The ratings against as many steps of the utility, in every round."""
+    from anondb.evaluation.clustering import compare
+
+    found = []
+    for ((algorithm, k), tried), utility in product(study.rounds(["worse"]).items(), UTILITY):
+        ratings = list(dict.fromkeys(one.rating for one in study.judged))
+        rated = [ratings.index(study.judged[one.hierarchy].rating) for one in tried]
+        agreed = compare(rated, categories([one.utility[utility] for one in tried]))
+        figures = agreed.wallace_1, agreed.wallace_2, agreed.nmi
+        found.append(CategoryAgreement(algorithm, k, utility, *figures))
+    return found
+
+
+def categories(values: Sequence[float]) -> list[int]:
+    """Steps of equal width from the least to the greatest value; a single one where all are the same."""
+    low, high = min(values), max(values)
+    if not _clearly_less(low, high):
+        return [0] * len(values)
+    return [min(CATEGORIES - 1, int((value - low) / (high - low) * CATEGORIES)) for value in values]
+
+
+def weightings() -> Iterator[Weights]:
+    """All weights of the aspects in steps of 25 that sum to 100: 35."""
+    steps = range(0, 101, STEP)
+    return (weights for weights in product(steps, repeat=len(ASPECTS)) if sum(weights) == 100)
+
+
+def rewards(scores: Sequence[float]) -> list[int]:
+    """Number of candidates + 1 − rank; low scores first, ties share the better rank."""
+    rounded = [round(score, 9) for score in scores]  # as anondb.rank_vghs does
+    return [len(rounded) - sum(other < score for other in rounded) for score in rounded]
+
+
+def evaluated(aspects: Sequence[Mapping[str, float]], weights: Weights) -> list[float]:
+    """E(V) = Σ w · reward of each candidate; the greatest wins, and of equal ones the first."""
+    of_aspect = [rewards([one[name] for one in aspects]) for name in ASPECTS]
+    return [
+        float(sum(weight * reward for weight, reward in zip(weights, own, strict=True)))
+        for own in zip(*of_aspect, strict=True)
+    ]
+
+
+def weighed(study: Study) -> list[Weighting]:
+    """What each of the 35 weightings would have chosen."""
+    found = []
+    for weights in weightings():
+        rhos, places, excesses = [], [], []
+        for (_, k), tried in study.rounds().items():
+            score = evaluated(study.aspects[k], weights)
+            scores = [score[one.hierarchy] for one in tried]
+            losses = [one.utility["semantic_sse"] for one in tried]
+            rhos.append(spearman(scores, [-loss for loss in losses]))
+            chosen = losses[scores.index(max(scores))]
+            places.append(1 + sum(_clearly_less(loss, chosen) for loss in losses))
+            least = min(losses)
+            excesses.append(round((chosen - least) / least, 9) if least > 0 else 0.0)
+        known = [rho for rho in rhos if rho is not None]
+        named = dict(zip(ASPECTS, weights, strict=True))
+        found.append(Weighting(named, fmean(known) if known else None, fmean(places), fmean(excesses)))
+    return found
+
+
+def _clearly_less(first: float, second: float) -> bool:
+    """By more than an error of arithmetic."""
+    return second - first > 1e-9 * max(abs(first), abs(second))
+
+
+def times(study: Study) -> Times | None:
+    """Σ (anonymize + write + utility) over all candidates, against the scores of all and the release of the best."""
+    apes, tas = [], []
+    for (_, k), tried in study.rounds().items():
+        score = evaluated(study.aspects[k], (100, 0, 0, 0))
+        read = fmean(one.read for one in tried)
+        best = max(tried, key=lambda one: (score[one.hierarchy], -one.hierarchy))
+        apes.append(study.score_seconds + read + best.rest)
+        tas.append(read + sum(one.rest for one in tried))
+    return Times(fmean(apes), fmean(tas)) if apes else None
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """The correlation of the ranks; none with fewer than three pairs, or where one side is the same for all."""
+    if len(first) < 3 or not all(_clearly_less(min(side), max(side)) for side in (first, second)):
+        return None
+    from scipy.stats import spearmanr
+
+    # figures that differ by an error of arithmetic are equal
+    return float(spearmanr(*([float(f"{x:.9g}") for x in side] for side in (first, second))).statistic)
+
+
+def as_json(study: Study) -> dict[str, Any]:
+    """The object that `anondb experiment gsl --json` prints."""
+    spent = times(study)
+    return {
+        "source": study.source,
+        "columns": list(study.columns),
+        "records": study.records,
+        "measure": study.measure,
+        "seed": study.seed,
+        "hierarchies": [asdict(one) for one in study.judged],
+        "trials": rows(study),
+        "failures": dict(study.failures),
+        "correlations": [asdict(one) for one in correlations(study)],
+        "agreements": [asdict(one) for one in agreements(study)],
+        "weightings": [asdict(one) for one in weighed(study)],
+        "seconds": None
+        if spent is None
+        else {"score": study.score_seconds, **asdict(spent), "ratio": spent.ratio},
+    }
+
+
+def rows(study: Study) -> list[dict[str, Any]]:
+    """One row a release, with the scores of its hierarchies."""
+    return [
+        {
+            "hierarchy": study.judged[one.hierarchy].name,
+            "kind": study.judged[one.hierarchy].kind,
+            "algorithm": one.algorithm,
+            "k": one.k,
+            **{f"gsl_{name.replace(' ', '_')}": study.judged[one.hierarchy].gsl[name] for name in GSL},
+            "rating": study.judged[one.hierarchy].rating,
+            **study.aspects[one.k][one.hierarchy],
+            **one.utility,
+            "levels": " ".join(f"{column}={level}" for column, level in one.levels.items()),
+            "suppressed": one.suppressed,
+            "seconds": round(one.read + one.rest, 4),
+        }
+        for one in study.tried
+    ]

@@ -1,0 +1,204 @@
+"""The report of an experiment: scores against utility as charts, and every figure as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+
+from anondb.report import charts, theme
+from anondb.report.charts import Bars
+from anondb.report.figures import Chart, Table
+from anondb.report.html import page
+from anondb.report.words import NONE, counted, figure, listed, percent
+from anondb.study import gsl_study
+from anondb.study.gsl_study import GSL, UTILITY, Study, Weighting
+
+NAMES = {"semantic_sse": "SSE", "sem_iloss": "SemILoss"}
+_FORETOLD = "dynamic avg"  # the score that is drawn
+_MARKERS = "osD^vP"
+_DASHES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1)), (0, (1, 1)))
+
+
+def html(study: Study) -> str:
+    """The report as the text of an HTML file."""
+    return page(
+        "experiment.html",
+        package=version("anondb"),
+        title=f"Does GSL foretell utility? {study.source}",
+        summary=summary(study),
+        scatters=[
+            _scatter(study, algorithm) for algorithm in dict.fromkeys(one.algorithm for one in study.tried)
+        ],
+        rho=_rho(study),
+        times=_times(study),
+        correlations=correlation_table(study),
+        agreements=agreement_table(study),
+        weightings=weighting_table(gsl_study.weighed(study)),
+        hierarchies=_hierarchy_table(study),
+        failures=Table(["Trial", "Why"], list(study.failures.items()), words=(0, 1)),
+    )
+
+
+def summary(study: Study) -> list[str]:
+    """What came out, in plain words; figures as they were counted, strong or not."""
+    worse = sum(one.kind == "worse" for one in study.judged)
+    built = len(study.judged) - worse
+    said = [
+        f"{counted(len(study.tried), 'release')} of {counted(study.records, 'record')} of {study.source}, "
+        f"generalized by {listed(study.columns)}: {worse} hierarchies of falling quality, {counted(built, 'other')}."
+    ]
+    found = gsl_study.correlations(study)
+    for name in GSL:
+        spread = gsl_study.spread(one.rho for one in found if one.gsl == name and one.utility == UTILITY[0])
+        if spread is None:
+            said.append(f"GSL ({name}) and SSE: no correlation can be told, as one of them never differs.")
+            continue
+        low, middle, high = spread
+        said.append(
+            f"GSL ({name}) and SSE: Spearman's rank correlation {middle:.2f} in the median round, "
+            f"from {low:.2f} to {high:.2f}."
+        )
+    return [*said, *_choices(study)]
+
+
+def _choices(study: Study) -> Iterator[str]:
+    alone = next((one for one in gsl_study.weighed(study) if one.weights["semq"] == 100), None)
+    spent = gsl_study.times(study)
+    if alone is None or spent is None:
+        return
+    number = len(study.judged)
+    yield (
+        f"Chosen by GSL alone, the release is place {alone.place:.1f} of {number} by its SSE in the mean, "
+        f"{percent(alone.excess)} above the least."
+    )
+    yield (
+        f"Choosing beforehand takes {spent.apes:.2f} s, trying all {number} takes {spent.tas:.2f} s: "
+        f"{spent.ratio:.1f} times as long."
+    )
+
+
+def correlation_table(study: Study) -> Table:
+    """A row a round; a column for each score and utility."""
+    rounds: dict[tuple[str, int], list[str]] = {}
+    for one in gsl_study.correlations(study):
+        rounds.setdefault((one.algorithm, one.k), []).append(_two_digits(one.rho))
+    head = [f"{gsl}, {NAMES[utility]}" for gsl in GSL for utility in UTILITY]
+    rows = [[algorithm, f"{k:,}", *cells] for (algorithm, k), cells in rounds.items()]
+    return Table(["Algorithm", "k", *head], rows)
+
+
+def agreement_table(study: Study) -> Table:
+    rows = [
+        [
+            one.algorithm,
+            f"{one.k:,}",
+            NAMES[one.utility],
+            *map(_two_digits, (one.wallace_1, one.wallace_2, one.nmi)),
+        ]
+        for one in gsl_study.agreements(study)
+    ]
+    return Table(["Algorithm", "k", "Utility", "Wallace I", "Wallace II", "NMI"], rows, words=(0, 2))
+
+
+def weighting_table(weightings: Sequence[Weighting]) -> Table:
+    """What the evaluator chooses by each of these, as a mean over the rounds."""
+    rows = [
+        [
+            ", ".join(f"{name} {weight}" for name, weight in one.weights.items() if weight),
+            _two_digits(one.rho),
+            f"{one.place:.1f}",
+            percent(one.excess),
+        ]
+        for one in weightings
+    ]
+    return Table(["Weights", "Correlation", "Place of the choice", "SSE above the least"], rows)
+
+
+def _hierarchy_table(study: Study) -> Table:
+    rows = [[one.name, *(f"{one.gsl[name]:.4f}" for name in GSL), one.rating] for one in study.judged]
+    return Table(["Hierarchy", *(f"GSL {name}" for name in GSL), "Rating"], rows, words=(0, len(GSL) + 1))
+
+
+def _scatter(study: Study, algorithm: str) -> Chart:
+    title = f"GSL and SSE of {algorithm}"
+    description = (
+        f"Each point is a release: the score of its hierarchy before ({_FORETOLD}), and its SSE by record. "
+        "Where GSL foretells utility, the points of a k rise to the right."
+    )
+    series: dict[str, list[tuple[float, float]]] = {}
+    for (name, k), tried in study.rounds(["worse"]).items():
+        if name == algorithm:
+            series[f"k = {k}"] = [
+                (study.judged[one.hierarchy].gsl[_FORETOLD], one.utility["semantic_sse"] / study.records)
+                for one in tried
+            ]
+    with theme.canvas(300) as (drawn, axes):
+        for place, (name, points) in enumerate(series.items()):
+            axes.scatter(
+                [x for x, _ in points], [y for _, y in points], s=26, label=name,
+                color=theme.SERIES[place % len(theme.SERIES)], marker=_MARKERS[place % len(_MARKERS)],
+            )  # fmt: skip
+        axes.set_xlabel(f"GSL, {_FORETOLD}")
+        axes.set_ylabel("SSE by record")
+        axes.tick_params(axis="y", labelcolor=theme.MUTED)
+        axes.grid()
+        drawn.legend(loc="outside upper left", ncols=3, handletextpad=0.1, columnspacing=1.0)
+        svg = theme.svg(drawn, title, description)
+    rows = [[name, f"{x:.4f}", f"{y:.4f}"] for name, points in series.items() for x, y in points]
+    return Chart(title, description, svg, Table(["Round", "GSL", "SSE by record"], rows))
+
+
+def _rho(study: Study) -> Chart:
+    title = "How surely GSL foretells SSE"
+    description = (
+        "Spearman's rank correlation over k: 1 if a better score always means a better release, 0 for chance."
+    )
+    k = list(dict.fromkeys(one.k for one in study.tried))
+    found = {
+        (one.algorithm, one.gsl, one.k): one.rho
+        for one in gsl_study.correlations(study)
+        if one.utility == UTILITY[0]
+    }
+    lines: Mapping[str, Sequence[float | None]] = {
+        f"{algorithm}, {gsl}": [found.get((algorithm, gsl, one)) for one in k]
+        for algorithm in dict.fromkeys(one.algorithm for one in study.tried)
+        for gsl in GSL
+    }
+    with theme.canvas(240 + 18 * len(lines)) as (drawn, axes):
+        for place, (name, values) in enumerate(lines.items()):
+            known = [(step, value) for step, value in enumerate(values) if value is not None]
+            axes.plot(
+                [step for step, _ in known], [value for _, value in known], label=name, linewidth=2, markersize=5,
+                color=theme.SERIES[place % len(theme.SERIES)], marker=_MARKERS[place % len(_MARKERS)],
+                linestyle=_DASHES[place % len(_DASHES)],
+            )  # fmt: skip
+        axes.axhline(0, color=theme.MUTED, linewidth=1)
+        axes.set_xticks(range(len(k)), [f"{one:,}" for one in k])
+        axes.set_xlabel("k")
+        axes.set_ylim(min([0.0, *(rho for rho in found.values() if rho is not None)]) - 0.05, 1.05)
+        axes.tick_params(axis="y", labelcolor=theme.MUTED)
+        axes.grid(axis="y")
+        drawn.legend(loc="outside upper left", handlelength=2.4)
+        svg = theme.svg(drawn, title, description)
+    rows = [[name, *map(_two_digits, values)] for name, values in lines.items()]
+    return Chart(title, description, svg, Table(["Algorithm and score", *(f"k = {one}" for one in k)], rows))
+
+
+def _times(study: Study) -> Chart | None:
+    spent = gsl_study.times(study)
+    if spent is None:
+        return None
+    title = "Seconds to choose a hierarchy"
+    description = (
+        "Beforehand: all are scored, and one release is made. Trying all: a release of each. "
+        "The mean over the algorithms and k; reading the data counts once in both."
+    )
+    rows = ["beforehand (APES)", "trying all (TAS)"]
+    seconds = [round(spent.apes, 2), round(spent.tas, 2)]
+    svg = charts.bars(title, description, rows, [Bars("seconds", theme.AFTER, seconds)], "number")
+    table = Table(["Way", "Seconds"], [[row, figure(s)] for row, s in zip(rows, seconds, strict=True)])
+    return Chart(title, description, svg, table)
+
+
+def _two_digits(value: float | None) -> str:
+    return NONE if value is None else f"{value:.2f}"

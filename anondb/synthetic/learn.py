@@ -1,0 +1,190 @@
+"""A domain from counts of a table: which column depends on which, and the TOML file that says so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from anondb.synthetic.domain import OTHERWISE, Kind
+
+Counts = Mapping[tuple[str, ...], int]
+"""How often combinations of labels occur; only those that occur often enough."""
+
+
+@dataclass(frozen=True)
+class Bins:
+    """A grid over the numbers of a column."""
+
+    step: Decimal
+    kind: Kind
+
+    @property
+    def single(self) -> bool:
+        """Whether every bin is one whole number."""
+        return self.kind == "integer" and self.step == 1
+
+    def range(self, number: str) -> str:
+        """The numbers in a bin, as a domain writes them."""
+        low = Decimal(number) * self.step
+        high = low + (self.step - 1 if self.kind == "integer" else self.step)
+        return f"{low.normalize():f}" if low == high else f"{low.normalize():f}..{high.normalize():f}"
+
+
+@dataclass(frozen=True)
+class LearnedColumn:
+    """A column of the table: its counts, and those of its dependency, the column itself last in the labels."""
+
+    name: str
+    counts: Counts
+    bins: Bins | None = None
+    given: tuple[str, ...] = ()
+    conditional: Counts = field(default_factory=dict)
+    is_date: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        if self.bins is not None:
+            return self.bins.kind
+        return "date" if self.is_date else "text"
+
+
+def choose_parents(
+    columns: Sequence[str],
+    shares: Mapping[tuple[str, str], float],
+    given: Mapping[str, tuple[str, ...]],
+    minimum: float,
+) -> dict[str, tuple[str, ...]]:
+    """What each column depends on: what is given, else the earlier column that tells most of it, if enough.
+
+    `shares` has the normalized mutual information of two columns, the earlier one first.
+    """
+    chosen = dict(given)
+    for place, child in enumerate(columns):
+        if child in given:
+            continue
+        candidates = [one for one in columns[:place] if child not in _below(one, chosen)]
+        best = max(candidates, key=lambda one: (shares[one, child], -columns.index(one)), default=None)
+        if best is not None and shares[best, child] >= minimum:
+            chosen[child] = (best,)
+    return chosen
+
+
+def _below(name: str, parents: Mapping[str, tuple[str, ...]], seen: Collection[str] = ()) -> set[str]:
+    """All that a column depends on, itself included."""
+    found = {name}
+    for parent in parents.get(name, ()):
+        if parent not in {*seen, name}:
+            found |= _below(parent, parents, {*seen, name})
+    return found
+
+
+def balanced(row: Mapping[str, int], total: int, threshold: int) -> dict[str, int]:
+    """Counts that sum to their total, or lack at least as many records as a value needs to be told.
+
+    Fewer could be had by subtraction, and be the count of a single rare value: they go to the most frequent one.
+    """
+    missing = total - sum(row.values())
+    if not row or not 0 < abs(missing) < threshold:
+        return dict(row)
+    by_count = sorted(row, key=lambda label: (row[label], label))
+    least, top = by_count[0], by_count[-1]
+    if row[top] + missing < threshold:  # what is told of the total is lower, and the row must be too
+        return balanced({label: row[label] for label in row if label != least}, total, threshold)
+    return {**row, top: row[top] + missing}
+
+
+def told(marginal: Counts, conditional: Counts, threshold: int) -> dict[tuple[str, ...], int]:
+    """The counts of a column as they may stand beside its conditional ones: again, no few records are missing."""
+    sums: dict[str, int] = {}
+    for labels, count in conditional.items():
+        sums[labels[-1]] = sums.get(labels[-1], 0) + count
+    return {
+        (label,): count if count - sums.get(label, 0) >= threshold else sums[label]
+        for (label,), count in marginal.items()
+    }
+
+
+def write(source: str, columns: Sequence[LearnedColumn], threshold: int, left_out: Sequence[str]) -> str:
+    """The text of the domain."""
+    parents = {parent for column in columns for parent in column.given}
+    taken = {column.name for column in columns}
+    binned: dict[str, str] = {}
+    for column in columns:
+        if column.bins is not None and not column.bins.single and column.name in parents:
+            binned[column.name] = _free(f"{column.name}_bin", taken)
+            taken.add(binned[column.name])
+    lines = [
+        f"title = {_quoted(f'Learned from {source}')}",
+        "",
+        "[learned]",
+        f"source = {_quoted(source)}",
+        f"threshold = {threshold}",
+        "left_out = [",
+        *(f"    {_quoted(one)}," for one in left_out),
+        "]",
+    ]
+    for column in columns:
+        lines += _attribute(column, binned)
+    return "\n".join(lines) + "\n"
+
+
+def _attribute(column: LearnedColumn, binned: Mapping[str, str]) -> Iterator[str]:
+    hidden = binned.get(column.name)
+    if hidden is not None:
+        # others depend on the bin, and the number is drawn within it
+        assert column.bins is not None
+        path = f"attributes.{_quoted(column.name)}"
+        yield from (
+            "",
+            f"[{path}]",
+            f'type = "{column.kind}"',
+            f"given = [{_quoted(hidden)}]",
+            "",
+            f"[{path}.table]",
+        )
+        for (label,) in column.counts:
+            yield f"{_quoted(column.bins.range(label))} = {{ {_quoted(column.bins.range(label))} = 1 }}"
+    path = f"attributes.{_quoted(hidden or column.name)}"
+    yield from ("", f"[{path}]")
+    yield from ["hidden = true"] if hidden else [f'type = "{column.kind}"']
+    if column.given:
+        yield f"given = [{', '.join(_quoted(binned.get(name, name)) for name in column.given)}]"
+        yield from _table(path, column)
+    else:
+        yield from ("", f"[{path}.frequencies]")
+        for (label,), count in column.counts.items():
+            yield f"{_quoted(_shown(column.bins, label))} = {count}"
+
+
+def _table(path: str, column: LearnedColumn) -> Iterator[str]:
+    """The conditional counts, and the marginal ones for what occurred too rarely with a value of its own."""
+    rows: dict[tuple[str, ...], dict[str, int]] = {}
+    for labels, count in column.conditional.items():
+        rows.setdefault(labels[:-1], {})[labels[-1]] = count
+    rest = {label: count for (label,), count in column.counts.items()}
+    rows[(OTHERWISE,) * len(column.given)] = rest
+    sections: dict[tuple[str, ...], list[str]] = {}
+    for key, weights in rows.items():
+        text = ", ".join(
+            f"{_quoted(_shown(column.bins, label))} = {count}" for label, count in weights.items()
+        )
+        sections.setdefault(key[:-1], []).append(f"{_quoted(key[-1])} = {{ {text} }}")
+    for outer, lines in sections.items():
+        yield from ("", f"[{'.'.join([path, 'table', *map(_quoted, outer)])}]", *lines)
+
+
+def _shown(bins: Bins | None, label: str) -> str:
+    return label if bins is None else bins.range(label)
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _quoted(text: str) -> str:
+    """A string of TOML: JSON's, but for the one character that only JSON may have as it is."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
