@@ -18,12 +18,13 @@ from anondb.methods.registry import ALGORITHMS
 from anondb.models.sql import Models
 from anondb.run import encode_sql as encoding
 from anondb.run import frequency_sql as frequency
+from anondb.run import keyed_sql as keyed
 from anondb.run import publish_sql as publish
 from anondb.run.frequency_sql import Counted
 from anondb.run.plan import Options, Plan
 from anondb.run.publish_sql import Chosen
 from anondb.run.statement import Steps
-from anondb.sqltree import equality, keyed
+from anondb.sqltree import equality
 from anondb.sqltree.tables import Coded, Quasi, Relation, Scratch, Sensitive
 
 AnyCoded = TypeVar("AnyCoded", bound=Coded)
