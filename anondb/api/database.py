@@ -107,7 +107,7 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
         """The whole SQL that a run would send; reads the catalogue and touches nothing."""
         from anondb.methods.le_diversity.parts import is_in_parts, parts
         from anondb.methods.meanings import ontologies
-        from anondb.run import explain as rehearse
+        from anondb.run import explain
         from anondb.run.compile import compile_plan
 
         upgrade.require_current(self.session)
@@ -118,7 +118,7 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
         needed = bool(ontologies(policy))
         found = catalog.snapshot(self.session, source, target, items, with_ontologies=needed)
         found = catalog.with_parts(self.session, found, parts(target), in_parts=is_in_parts(policy))
-        return rehearse.script(compile_plan(policy, found, replace=replace))
+        return explain.script(compile_plan(policy, found, replace=replace))
 
     def lattice(
         self,

@@ -14,6 +14,7 @@ from anondb.run.pipeline import Listener, Pipeline
 from anondb.run.plan import Options
 from anondb.run.prepare import prepare_trial
 from anondb.run.result import Result
+from anondb.run.statement import Statement, row
 from anondb.sqltree.tables import Relation
 
 TEMPORARY = Relation("pg_temp", "anondb_trial")
@@ -128,7 +129,7 @@ def attempt(
             with pipeline.stage("prepare"):
                 plan = prepare_trial(pipeline.db, connection, policy, options, TEMPORARY)
             result = pipeline.release(plan, TEMPORARY)
-            [scratch] = pipeline.db.one("scratch", _SCRATCH_BYTES)
+            [scratch] = pipeline.db.one(Statement("scratch", _SCRATCH_BYTES, answers=row(bytes=0)))
     except DatabaseError:
         raise
     except AnondbError as error:

@@ -12,7 +12,7 @@ import psycopg
 
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
-from anondb.sqltree.build import Node
+from anondb.run.statement import Statement
 from anondb.sqltree.render import render
 
 
@@ -35,47 +35,48 @@ class Executor:
         self.observe = observe
         self.stage = "start"
 
-    def run(self, name: str, statement: Node | str, parameters: Sequence[object] = ()) -> int:
+    def run(self, statement: Statement) -> int:
         """Runs a statement for its effect; returns how many rows it touched."""
-        return self._execute(name, _text(statement), parameters)[1]
+        return self._execute(statement)[1]
 
-    def rows(
-        self, name: str, statement: Node | str, parameters: Sequence[object] = ()
-    ) -> list[tuple[Any, ...]]:
+    def rows(self, statement: Statement) -> list[tuple[Any, ...]]:
         """Runs a query and returns its rows (figures, never rows of the source)."""
-        return self._execute(name, _text(statement), parameters)[0]
+        return self._execute(statement)[0]
 
-    def one(self, name: str, statement: Node | str, parameters: Sequence[object] = ()) -> tuple[Any, ...]:
-        return self.rows(name, statement, parameters)[0]
+    def one(self, statement: Statement) -> tuple[Any, ...]:
+        return self.rows(statement)[0]
 
-    def copy(self, name: str, statement: Node | str, rows: Iterable[Sequence[object]]) -> None:
+    def copy(self, statement: Statement, rows: Iterable[Sequence[object]]) -> None:
         """Fills a table with rows of ours (a hierarchy)."""
         text = _text(statement)
         started = time.perf_counter()
-        with translated(f"step {name}"), self.connection.cursor() as cursor:
+        with translated(f"step {statement.name}"), self.connection.cursor() as cursor:
             with cursor.copy(text.encode()) as copy:
                 for row in rows:
                     copy.write_row(row)
             touched = cursor.rowcount
-        self._tell(name, text, touched, started)
+        self._tell(statement, text, touched, started)
 
     def savepoint(self) -> AbstractContextManager[object]:
         return self.connection.transaction()
 
-    def _execute(
-        self, name: str, text: str, parameters: Sequence[object]
-    ) -> tuple[list[tuple[Any, ...]], int]:
+    def _execute(self, statement: Statement) -> tuple[list[tuple[Any, ...]], int]:
+        text = _text(statement)
         started = time.perf_counter()
-        with translated(f"step {name}"), psycopg.RawCursor(self.connection) as cursor:
-            cursor.execute(text.encode(), parameters or None)
+        with translated(f"step {statement.name}"), psycopg.RawCursor(self.connection) as cursor:
+            cursor.execute(text.encode(), statement.parameters or None)
             rows: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
             touched = max(cursor.rowcount, 0)
-        self._tell(name, text, touched, started)
+        self._tell(statement, text, touched, started)
+        if not statement.answers.fits(rows):
+            raise AssertionError(
+                f"step {statement.name} does not answer {', '.join(statement.answers.columns)}"
+            )
         return rows, touched
 
-    def _tell(self, name: str, text: str, rows: int, started: float) -> None:
-        self.observe(Step(self.stage, name, text, rows, (time.perf_counter() - started) * 1000))
+    def _tell(self, statement: Statement, text: str, rows: int, started: float) -> None:
+        self.observe(Step(self.stage, statement.name, text, rows, (time.perf_counter() - started) * 1000))
 
 
-def _text(statement: Node | str) -> str:
-    return statement if isinstance(statement, str) else render(statement)
+def _text(statement: Statement) -> str:
+    return statement.sql if isinstance(statement.sql, str) else render(statement.sql)

@@ -18,6 +18,7 @@ from anondb.db.connection import Connection
 from anondb.db.errors import translated
 from anondb.db.execute import Executor
 from anondb.errors import DatabaseError
+from anondb.run.statement import Statement
 from anondb.sqltree.tables import Relation
 
 # Whether LOCK TABLE holds a table and all that is read with it.
@@ -76,16 +77,16 @@ from held as h
 def hold_source(db: Executor, beside: Connection, tables: Sequence[Relation], seconds: float) -> None:
     """The first thing in the run's transaction: what it will read is held, and its snapshot is younger than that."""
     wait = _WAIT.format(sql.Literal(round(seconds * 1000)))
-    db.run("wait", _text(db, wait))
+    db.run(Statement("wait", _text(db, wait)))
     others = [table for table in tables if not _can_be_locked(beside, table)]
     for table in tables:
         if table not in others:
-            db.run("lock source", _text(db, _LOCK.format(_name(table))))
+            db.run(Statement("lock source", _text(db, _LOCK.format(_name(table)))))
     with _held(beside, others, wait) as snapshot:
-        [is_newer] = db.one("snapshot", _IS_NEWER, (snapshot,))
+        [is_newer] = db.one(Statement("snapshot", _IS_NEWER, (snapshot,)))
         for table in others:
-            db.run("hold source", _text(db, _READ.format(_name(table))))
-    held = [db.one("source is held", _IS_HELD, (table.schema, table.name))[0] for table in tables]
+            db.run(Statement("hold source", _text(db, _READ.format(_name(table)))))
+    held = [db.one(Statement("source is held", _IS_HELD, (table.schema, table.name)))[0] for table in tables]
     if not (is_newer and all(held)):
         raise DatabaseError(
             "the source was changed while the run began", hint="nothing was read; run again in a moment"

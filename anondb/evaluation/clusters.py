@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from anondb.errors import UsageError
-from anondb.run.statement import Steps
+from anondb.run.statement import Runner, Statement, no_rows
 
 MEASURES = ("rand", "wallace_1", "wallace_2", "nmi", "partition_distance")
 SAMPLE = 1_000
@@ -26,7 +26,7 @@ Figure = tuple[
 
 
 def cluster_agreement(
-    db: Steps,
+    db: Runner,
     linked: str,
     quasi: Sequence[str],
     vghs: Sequence[str | None] | None = None,
@@ -48,7 +48,14 @@ def cluster_agreement(
         )
     names = None if vghs is None else list(vghs)
     asked = (linked, list(quasi), names, measure, ladder, sample, seed, meanings)
-    rows = db.rows("cluster distances", _DISTANCES, asked)
+    rows = db.rows(
+        Statement(
+            "cluster distances",
+            _DISTANCES,
+            asked,
+            answers=no_rows("column_number", "of_release", "codes", "distances", "sampled", "records"),
+        )
+    )
     if not rows:
         return [(name, None, None, "there are no records") for name in MEASURES]
 

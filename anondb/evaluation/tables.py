@@ -17,6 +17,7 @@ from anondb.evaluation.tried import tried
 from anondb.evaluation.two_tables import EvaluationRequest, Tables, look_up
 from anondb.run import linked_sql as linked
 from anondb.run.plan import Options
+from anondb.run.statement import METRIC_ROWS, Statement, row
 
 MEASURE = "wup"
 
@@ -96,9 +97,9 @@ class _Evaluating:
         db.stage = "evaluate"
 
     def evaluation(self) -> Evaluation:
-        self.db.one("settings", _SETTINGS, (Options.work_mem,))
+        self.db.one(Statement("settings", _SETTINGS, (Options.work_mem,)))
         for name in self.asked.vghs.values():
-            self.db.one("hierarchy", _KNOWN_VGH, (name,))
+            self.db.one(Statement("hierarchy", _KNOWN_VGH, (name,)))
         before, after = self._sizes(self.original, None), self._sizes(self.release, self.roots)
         if after.rows > before.rows:
             raise UsageError(
@@ -121,11 +122,23 @@ class _Evaluating:
         )
 
     def _sizes(self, table: str, roots: Sequence[str] | None) -> _Sizes:
-        return _Sizes(*map(int, self.db.one("class sizes", _SIZES, (table, self.quasi, roots))))
+        return _Sizes(
+            *map(
+                int,
+                self.db.one(
+                    Statement(
+                        "class sizes",
+                        _SIZES,
+                        (table, self.quasi, roots),
+                        answers=row(rows=0, records=0, classes=0, smallest=0, largest=0),
+                    )
+                ),
+            )
+        )
 
     def _one(self, figure: Figure, statement: str, parameters: Sequence[object]) -> list[Figure]:
         def measure() -> Iterable[Figure]:
-            [value] = self.db.one(figure.key, statement, parameters)
+            [value] = self.db.one(Statement(figure.key, statement, parameters))
             yield replace(figure, value=value)
 
         return [replace(found, column=figure.column) for found in tried(self.db, [figure.name], measure)]
@@ -138,11 +151,18 @@ class _Evaluating:
                 for name in (*OF_LINK, *FAMILIES["clusters"])
             ]
         link = (self.original, self.release, self.asked.key, self.quasi, self.roots)
-        [query] = self.db.one("link", _LINK, link)
+        [query] = self.db.one(Statement("link", _LINK, link))
         vghs = self.asked.quasi_vghs
 
         def utility() -> Iterable[Figure]:
-            rows = self.db.rows("utility", _UTILITY, (query, self.quasi, vghs, MEASURE))
+            rows = self.db.rows(
+                Statement(
+                    "utility",
+                    _UTILITY,
+                    (query, self.quasi, vghs, MEASURE),
+                    answers=METRIC_ROWS,
+                )
+            )
             return [Figure(*row) for row in rows]
 
         def agreement() -> Iterable[Figure]:
@@ -184,7 +204,10 @@ class _Evaluating:
             if self.asked.unit is not None:
                 return self._risk_of_persons(self.asked.unit)
             arguments = (self.original, self.release, self.quasi, fraction, self.roots)
-            return [Figure(*row) for row in self.db.rows("risk", _RISKS, arguments)]
+            return [
+                Figure(*row)
+                for row in self.db.rows(Statement("risk", _RISKS, arguments, answers=METRIC_ROWS))
+            ]
 
         found = tried(self.db, FAMILIES["risk"][:-1], risks)
         population = self.tables.population
@@ -194,7 +217,14 @@ class _Evaluating:
         arguments = (release, self.quasi, population.text, self.roots, None, self.asked.unit)
 
         def journalist() -> Iterable[Figure]:
-            rows = self.db.rows("risk in the population", _RISK, arguments)
+            rows = self.db.rows(
+                Statement(
+                    "risk in the population",
+                    _RISK,
+                    arguments,
+                    answers=METRIC_ROWS,
+                )
+            )
             return [Figure(*row) for row in rows if row[0].startswith(_OF_POPULATION)]
 
         names = [name for name in FAMILIES["risk"] if name.startswith(_OF_POPULATION)]
@@ -204,9 +234,23 @@ class _Evaluating:
 
     def _risk_of_persons(self, unit: str) -> Iterable[Figure]:
         asked = (self.quasi, None), (self.asked.fraction, unit)
-        rows = self.db.rows("risk before", _RISK, (self.original, *asked[0], None, *asked[1]))
+        rows = self.db.rows(
+            Statement(
+                "risk before",
+                _RISK,
+                (self.original, *asked[0], None, *asked[1]),
+                answers=METRIC_ROWS,
+            )
+        )
         before = {(name, column): value for name, column, value, _ in rows}
-        rows = self.db.rows("risk", _RISK, (self._persons(unit), *asked[0], self.roots, *asked[1]))
+        rows = self.db.rows(
+            Statement(
+                "risk",
+                _RISK,
+                (self._persons(unit), *asked[0], self.roots, *asked[1]),
+                answers=METRIC_ROWS,
+            )
+        )
         for name, column, value, note in rows:
             yield Figure(name, column, value, note, before.get((name, column)))
             if name == "prosecutor_max":
@@ -222,7 +266,9 @@ class _Evaluating:
         if not self._named:
             assert self.asked.key is not None
             both = self.tables.original.relation, self.tables.release.relation
-            self.db.run("persons", linked.persons(_PERSONS, *both, self.asked.key, unit, self.quasi))
+            self.db.run(
+                Statement("persons", linked.persons(_PERSONS, *both, self.asked.key, unit, self.quasi))
+            )
             self._named = True
         return linked.temporary(_PERSONS)
 
@@ -248,7 +294,14 @@ class _Evaluating:
 
     def _disclosure(self, column: str) -> Iterable[Figure]:
         def rows(table: str, roots: Sequence[str] | None) -> list[tuple[Any, ...]]:
-            return self.db.rows("disclosure", _DISCLOSURE, (table, self.quasi, column, roots))
+            return self.db.rows(
+                Statement(
+                    "disclosure",
+                    _DISCLOSURE,
+                    (table, self.quasi, column, roots),
+                    answers=METRIC_ROWS,
+                )
+            )
 
         def disclosure() -> Iterable[Figure]:
             in_both = column in self.tables.original.categories

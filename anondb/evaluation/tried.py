@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from anondb.errors import AnondbError, EndedError
 from anondb.evaluation.figure import Figure
-from anondb.run.statement import Steps
+from anondb.run.statement import Runner
 
 
-def tried(db: Steps, names: Sequence[str], measure: Callable[[], Iterable[Figure]]) -> list[Figure]:
+def tried(db: Runner, names: Sequence[str], measure: Callable[[], Iterable[Figure]]) -> list[Figure]:
     """The figures of a measure; if it fails, its names with the reason, and the transaction goes on."""
     try:
         with db.savepoint():

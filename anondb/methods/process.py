@@ -9,7 +9,7 @@ from typing import Protocol
 from anondb.run.kept_columns import Lying
 from anondb.run.plan import Options, Plan
 from anondb.run.result import Result
-from anondb.run.statement import Steps
+from anondb.run.statement import Runner
 from anondb.sqltree.tables import Relation
 
 
@@ -17,7 +17,7 @@ from anondb.sqltree.tables import Relation
 class Job:
     """What a process is given: the plan, who runs its statements, and where the release is written."""
 
-    db: Steps
+    db: Runner
     plan: Plan
     options: Options
     run: int

@@ -21,6 +21,7 @@ from anondb.policy.model import Column, Privacy, Role
 from anondb.run import account_sql as figures
 from anondb.run.evaluate import Evaluating
 from anondb.run.snapshot import BuiltInfo
+from anondb.run.statement import SIZES, Statement, no_rows
 from anondb.run.verify import Published
 from anondb.sqltree.tables import Quasi
 
@@ -54,12 +55,30 @@ def account(run: Evaluating, found: Found, published: Published, *, evaluated: b
 
 def looked_up(run: Evaluating) -> Account:
     """What the database is asked for: the sizes of classes, and the hierarchies."""
-    before = run.db.rows("class sizes before", figures.original_sizes(run.names, run.encoded.quasi))
-    after = run.db.rows("class sizes", figures.released_sizes(run.names, run.encoded.quasi))
+    before = run.db.rows(
+        Statement(
+            "class sizes before",
+            figures.original_sizes(run.names, run.encoded.quasi),
+            answers=SIZES,
+        )
+    )
+    after = run.db.rows(
+        Statement(
+            "class sizes",
+            figures.released_sizes(run.names, run.encoded.quasi),
+            answers=SIZES,
+        )
+    )
     trees = {}
     for q in filter(figures.has_leaves, run.encoded.quasi):
         level = run.outcome.levels[q.number - 1] if isinstance(run.outcome, Levels) else 0
-        rows = run.db.rows(f"hierarchy {q.code}", figures.hierarchy(run.names, q))
+        rows = run.db.rows(
+            Statement(
+                f"hierarchy {q.code}",
+                figures.hierarchy(run.names, q),
+                answers=no_rows(*[f"g{level}" for level in range(q.height + 1)]),
+            )
+        )
         if tree := branches(rows, max(1, level)):
             trees[q.name] = tree
     k = run.plan.policy.privacy.k

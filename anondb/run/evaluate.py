@@ -19,7 +19,7 @@ from anondb.run import linked_sql as linked
 from anondb.run import verify_sql as audit
 from anondb.run.plan import Plan
 from anondb.run.stages import Encoded, chosen_levels
-from anondb.run.statement import Steps
+from anondb.run.statement import MANY, METRIC_ROWS, Runner, Statement, row
 from anondb.run.verify import Published
 from anondb.sqltree.tables import Relation, Scratch
 
@@ -50,7 +50,7 @@ from anondb.attribute_disclosure($1::text::regclass, $2::name[], $3::name, roots
 class Evaluating:
     """What all measures of a run need to know."""
 
-    db: Steps
+    db: Runner
     plan: Plan
     names: Scratch
     encoded: Encoded
@@ -103,21 +103,28 @@ def _link(run: Evaluating) -> tuple[str, str | None]:
     """Puts the linked records down; returns them as a query, and the name of their hierarchies' table."""
     quasi, names = run.encoded.quasi, run.names
     if isinstance(run.outcome, Classes):
-        run.db.run("linked", linked.of_classes(names, quasi))
+        run.db.run(Statement("linked", linked.of_classes(names, quasi)))
     else:
-        run.db.run("linked", linked.of_levels(names, chosen_levels(run.encoded, run.outcome)))
+        run.db.run(Statement("linked", linked.of_levels(names, chosen_levels(run.encoded, run.outcome))))
     if run.leaves_nulls_out:
-        run.db.run("link nulls", linked.with_nulls(names, quasi))
-    run.db.run("linked statistics", encode.analyze(names.linked))
+        run.db.run(Statement("link nulls", linked.with_nulls(names, quasi)))
+    run.db.run(Statement("linked statistics", encode.analyze(names.linked)))
     ladder = linked.ladder(names, quasi)
     if ladder is None:
         return linked.query_of(names), None
-    run.db.run("ladder", ladder)
+    run.db.run(Statement("ladder", ladder))
     return linked.query_of(names), linked.temporary(names.ladder)
 
 
 def _utility(run: Evaluating, query: str, ladder: str | None) -> list[Figure]:
-    rows = run.db.rows("utility", _UTILITY, (query, run.quasi, run.vghs, MEASURE, ladder))
+    rows = run.db.rows(
+        Statement(
+            "utility",
+            _UTILITY,
+            (query, run.quasi, run.vghs, MEASURE, ladder),
+            answers=METRIC_ROWS,
+        )
+    )
     figures = [Figure(*row) for row in rows]
     if isinstance(run.outcome, Classes):
         return figures if run.outcome.tuples is None else _meaning(run, figures)
@@ -153,7 +160,13 @@ def _precision(run: Evaluating, outcome: Levels, by_leaves: Sequence[Figure]) ->
     ]
     if not computed:
         return list(by_leaves)
-    risen = run.db.one("precision", linked.risen(run.names, computed))
+    risen = run.db.one(
+        Statement(
+            "precision",
+            linked.risen(run.names, computed),
+            answers=row(**{chosen.quasi.code: 0.0 for chosen in computed}),
+        )
+    )
     shares = {figure.column: figure.value or 0.0 for figure in by_leaves}
     shares |= {chosen.quasi.name: 1 - share for chosen, share in zip(computed, risen, strict=True)}
     found = [Figure("precision", name, shares.get(name, 0.0)) for name in run.quasi]
@@ -173,14 +186,22 @@ def _sizes(run: Evaluating, published: Published) -> Iterable[Figure]:
 
 
 def _linkage(run: Evaluating, query: str, ladder: str | None, *, full: bool) -> Iterable[Figure]:
-    originals, released = run.db.one("different records", linked.different(run.names, run.encoded.quasi))
+    originals, released = run.db.one(
+        Statement(
+            "different records",
+            linked.different(run.names, run.encoded.quasi),
+            answers=row(originals=MANY, released=1),
+        )
+    )
     pairs = originals * released
 
     def linkage(matching: str, of: str = query, note: str | None = None) -> Iterable[Figure]:
         name, arguments = f"record_linkage_{matching}", (of, run.quasi, matching, run.vghs, MEASURE, ladder)
 
         def measure() -> Iterable[Figure]:
-            [value] = run.db.one(f"linkage by {matching}", _LINKAGE, arguments)
+            [value] = run.db.one(
+                Statement(f"linkage by {matching}", _LINKAGE, arguments, answers=row(linked=0.0))
+            )
             yield Figure(name, value=value, note=note)
 
         return tried(run.db, [name], measure)
@@ -208,9 +229,16 @@ def _risk(run: Evaluating) -> Iterable[Figure]:
     raw = {q.raw: q.name for q in run.encoded.quasi}
     after = _risk_after(run)
     if run.leaves_nulls_out:
-        run.db.run("nulls among originals", linked.take_nulls_back(run.names))
+        run.db.run(Statement("nulls among originals", linked.take_nulls_back(run.names)))
     unit = "u" if run.plan.unit is not None else None
-    rows = run.db.rows("risk before", RISK, (linked.temporary(run.names.raw), list(raw), None, "n", unit))
+    rows = run.db.rows(
+        Statement(
+            "risk before",
+            RISK,
+            (linked.temporary(run.names.raw), list(raw), None, "n", unit),
+            answers=METRIC_ROWS,
+        )
+    )
     for name, column, value, _ in rows:
         figure = Figure(name, raw.get(column, column))  # without a value where all records are masked
         yield replace(after.get(figure.key, figure), before=value)
@@ -222,15 +250,32 @@ def _risk_after(run: Evaluating) -> dict[str, Figure]:
         table, columns, unit = linked.relation_text(run.fresh), {name: name for name in run.quasi}, None
     else:
         chosen = chosen_levels(run.encoded, run.outcome)
-        run.db.run("persons", audit.persons(run.names, chosen))
-        run.db.run("person statistics", encode.analyze(run.names.persons))
+        run.db.run(Statement("persons", audit.persons(run.names, chosen)))
+        run.db.run(Statement("person statistics", encode.analyze(run.names.persons)))
         table, unit = linked.temporary(run.names.persons), "u"
         columns = {c.label: c.quasi.name for c in chosen}
-    rows = run.db.rows("risk", RISK, (table, list(columns), run.roots, None, unit))
+    rows = run.db.rows(
+        Statement(
+            "risk",
+            RISK,
+            (table, list(columns), run.roots, None, unit),
+            answers=METRIC_ROWS,
+        )
+    )
     found = (Figure(name, columns.get(column, column), value, note) for name, column, value, note in rows)
     return {figure.key: figure for figure in found}
 
 
 def _disclosure(run: Evaluating, sensitive: str) -> Sequence[Figure]:
     arguments = (linked.relation_text(run.fresh), run.quasi, sensitive, run.roots)
-    return [Figure(*row) for row in run.db.rows(f"disclosure of {sensitive}", DISCLOSURE, arguments)]
+    return [
+        Figure(*row)
+        for row in run.db.rows(
+            Statement(
+                f"disclosure of {sensitive}",
+                DISCLOSURE,
+                arguments,
+                answers=METRIC_ROWS,
+            )
+        )
+    ]

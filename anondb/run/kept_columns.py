@@ -9,7 +9,7 @@ from anondb.policy.check import written
 from anondb.policy.model import Column, Policy, Role
 from anondb.run.kept import Kept
 from anondb.run.linked_sql import relation_text
-from anondb.run.statement import Steps
+from anondb.run.statement import Runner, Statement, no_rows
 from anondb.sqltree.tables import Relation, SourceColumn
 
 IDENTIFYING = """
@@ -22,13 +22,20 @@ Lying = tuple[Relation, Sequence[SourceColumn]]
 """A table of a release, and the columns in it that are as they were."""
 
 
-def judge(db: Steps, policy: Policy, tables: Iterable[Lying]) -> tuple[Kept, ...]:
+def judge(db: Runner, policy: Policy, tables: Iterable[Lying]) -> tuple[Kept, ...]:
     """The kept columns that matter, in the order of the policy."""
     found: dict[str, tuple[str, float | None, list[str]]] = {}
     for relation, columns in tables:
         if columns:
             names, unique = [c.name for c in columns], [c.name for c in columns if c.unique]
-            rows = db.rows("kept columns", IDENTIFYING, (relation_text(relation), names, unique))
+            rows = db.rows(
+                Statement(
+                    "kept columns",
+                    IDENTIFYING,
+                    (relation_text(relation), names, unique),
+                    answers=no_rows("of_column", "kind", "share", "reasons"),
+                )
+            )
             found |= {name: (kind, share, reasons) for name, kind, share, reasons in rows}
     judged = (_kept(column, *found[column.name]) for column in policy.columns if column.name in found)
     return tuple(kept for kept in judged if kept is not None)

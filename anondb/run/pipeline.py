@@ -19,7 +19,7 @@ from anondb.run import publish_sql as publish
 from anondb.run.kept_columns import judge, refuse
 from anondb.run.plan import Options, Plan
 from anondb.run.result import Result, told_of
-from anondb.run.statement import Steps
+from anondb.run.statement import Runner, Statement
 from anondb.run.swap import Replacement
 from anondb.sqltree.tables import Relation
 
@@ -91,12 +91,12 @@ class Pipeline:
         self.seconds[name] = time.perf_counter() - started
 
 
-def create(db: Steps, plan: Plan, fresh: Relation, *, kept: bool) -> None:
+def create(db: Runner, plan: Plan, fresh: Relation, *, kept: bool) -> None:
     """Makes the tables that the release is written to first."""
     for place in plan.places:
         # what is copied to where a release stands need not outlive a crash
         made = publish.create_release(place.fresh(fresh), place.columns, unlogged=kept and place.replaces)
-        db.run(f"create release{place.suffix}", made)
+        db.run(Statement(f"create release{place.suffix}", made))
 
 
 def swap(process: Process, replacement: Replacement, run: int) -> None:

@@ -12,6 +12,7 @@ from anondb.policy.model import Policy
 from anondb.run.compile import compile_plan
 from anondb.run.plan import Options, Plan
 from anondb.run.snapshot import Snapshot, TargetInfo
+from anondb.run.statement import Statement
 from anondb.sqltree.tables import Relation
 
 # The same text for the same value in every session; and an error instead of hidden rows. The planner knows
@@ -48,6 +49,6 @@ def _found(
     db: Executor, connection: Connection, policy: Policy, options: Options, target: Relation | TargetInfo
 ) -> Snapshot:
     source, items = resolve_source(connection, policy.source), resolve_items(connection, policy)
-    db.run("settings", _SETTINGS, (options.work_mem, options.lock_wait))
+    db.run(Statement("settings", _SETTINGS, (options.work_mem, options.lock_wait)))
     needed = bool(ontologies(policy))
     return with_built(db, policy, snapshot(connection, source, target, items, with_ontologies=needed))

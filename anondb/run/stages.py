@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -23,12 +24,13 @@ from anondb.run import publish_sql as publish
 from anondb.run.frequency_sql import Counted
 from anondb.run.plan import Options, Plan
 from anondb.run.publish_sql import Chosen
-from anondb.run.statement import Steps
+from anondb.run.statement import MANY, Runner, Statement, no_rows, row, touched
 from anondb.sqltree import equality
 from anondb.sqltree.tables import Coded, Quasi, Relation, Scratch, Sensitive
 
 AnyCoded = TypeVar("AnyCoded", bound=Coded)
 
+_GUESSED_LENGTH = 5
 LONGEST_MASK = 100  # characters; each is a level of the hierarchy
 SHOWN_VALUES = 20
 DISTANT = "leave distant classes out"
@@ -60,26 +62,34 @@ class Encoded:
         return self.values[sensitive.number - 1] + 1
 
 
-def take_keys(db: Steps, plan: Plan, names: Scratch) -> None:
+def take_keys(db: Runner, plan: Plan, names: Scratch) -> None:
     """Makes the run's keys from the secret of the installation; they do not leave the server."""
-    if not db.run("keys", keyed.keys(names, plan.policy.method.seed)):
+    if not db.run(
+        Statement(
+            "keys",
+            keyed.keys(names, plan.policy.method.seed),
+            note="from the secret of the installation, which does not leave the server",
+        )
+    ):
         raise DatabaseError("this installation has no secret", hint="make one: anondb secret renew")
-    db.run("key statistics", encoding.analyze(names.keys))  # or they would be taken for many
+    db.run(Statement("key statistics", encoding.analyze(names.keys)))  # or they would be taken for many
 
 
-def encode(db: Steps, plan: Plan, names: Scratch, options: Options) -> Encoded:
+def encode(db: Runner, plan: Plan, names: Scratch, options: Options) -> Encoded:
     """One pass over the source; the search reads the frequency set."""
     first_pass = encoding.raw_frequencies(names, plan.source, plan.quasi, plan.counted, plan.unit)
-    db.run("frequencies", first_pass)
-    records, with_null = db.one("records", encoding.records(names, plan.quasi))
+    db.run(Statement("frequencies", first_pass))
+    records, with_null = db.one(
+        Statement("records", encoding.records(names, plan.quasi), answers=row(records=MANY, with_null=0))
+    )
     if records == 0 and not options.allow_empty:
         raise UsageError(
             f"source {plan.policy.source} is empty",
             hint="is it the right table? --allow-empty publishes an empty release",
         )
     if plan.policy.privacy.nulls == "suppress":
-        db.run("set nulls aside", encoding.set_nulls_aside(names, plan.quasi))
-        db.run("leave out nulls", encoding.leave_out_nulls(names, plan.quasi))
+        db.run(Statement("set nulls aside", encoding.set_nulls_aside(names, plan.quasi)))
+        db.run(Statement("leave out nulls", encoding.leave_out_nulls(names, plan.quasi)))
     else:
         with_null = 0
     quasi = tuple(prepare_hierarchy(db, plan, names, q) for q in plan.quasi)
@@ -94,18 +104,24 @@ def encode(db: Steps, plan: Plan, names: Scratch, options: Options) -> Encoded:
     (nodes, has_null), judged = zip(*found[: len(quasi)], strict=True), found[len(quasi) :]
     values = tuple(labels[0] - null for labels, null in judged)
     if plan.unit is not None:
-        db.run("units", frequency.units(names))
-        db.run("unit statistics", encoding.analyze(names.units))
+        db.run(Statement("units", frequency.units(names)))
+        db.run(Statement("unit statistics", encoding.analyze(names.units)))
     spelled = any(coded.has_spellings for coded in (*quasi, *sensitive))
     merge = plan.whole_rows or plan.unit is not None or spelled
-    rows = db.run("frequency set", frequency.frequency_set(names, counted, nodes, values, merge=merge))
-    db.run("statistics", encoding.analyze(names.freq))
+    rows = db.run(
+        Statement(
+            "frequency set",
+            frequency.frequency_set(names, counted, nodes, values, merge=merge),
+            note="the run knows how many values there are; NULL comes after them",
+        )
+    )
+    db.run(Statement("statistics", encoding.analyze(names.freq)))
     nulls = tuple(null for _, null in judged)
     return Encoded(counted, nodes, has_null, values, nulls, records, with_null, rows)
 
 
 def write(
-    db: Steps,
+    db: Runner,
     plan: Plan,
     names: Scratch,
     encoded: Encoded,
@@ -121,47 +137,73 @@ def write(
         return partitioning.write(db, partitions, plan, encoded.has_null, fresh, labels)
     chosen = chosen_levels(encoded, outcome)
     mask = plan.policy.privacy.suppress == "mask"
-    db.run("classes", publish.classes(names, chosen, models, mask=mask))
+    db.run(
+        Statement(
+            "classes",
+            publish.classes(names, chosen, models, mask=mask),
+            note="at the levels that the search has chosen; the lowest are shown",
+        )
+    )
     if not mask:
         leave_distant_out(db, names, names.classes, models)
-        db.run("leave out classes", publish.leave_out(names))
-    db.run("class statistics", encoding.analyze(names.classes))
+        db.run(Statement("leave out classes", publish.leave_out(names)))
+    db.run(Statement("class statistics", encoding.analyze(names.classes)))
     if plan.whole_rows:
         insert = publish.insert_rows(names, fresh, plan.columns, chosen)
     else:
         repeated = bool(plan.counted) or plan.unit is not None
-        db.run("combinations", publish.combinations(names, chosen, repeated=repeated))
+        db.run(Statement("combinations", publish.combinations(names, chosen, repeated=repeated)))
         # without them the planner would hash the source instead
-        db.run("combination statistics", encoding.analyze(names.combinations))
+        db.run(Statement("combination statistics", encoding.analyze(names.combinations)))
         insert = publish.insert_records(names, plan.source, fresh, plan.columns, chosen)
-    return db.run("insert release", insert)
+    return db.run(
+        Statement(
+            "insert release",
+            insert,
+            note="columns that hold NULLs are compared as arrays, in which NULL equals NULL",
+        )
+    )
 
 
 def chosen_levels(encoded: Encoded, outcome: Levels) -> list[Chosen]:
     return list(map(Chosen, encoded.quasi, outcome.levels, encoded.has_null))
 
 
-def leave_distant_out(db: Steps, names: Scratch, classes: str, models: Models) -> None:
+def leave_distant_out(db: Runner, names: Scratch, classes: str, models: Models) -> None:
     """Takes out classes that are too far from the released ones, until those that are left are close.
 
     What is released is what t-closeness compares with; without the classes taken out, others may be far.
     """
     if models.closeness:
-        while db.run(DISTANT, node.remove_distant(names, classes, models)):
+        while db.run(
+            Statement(
+                DISTANT,
+                node.remove_distant(names, classes, models),
+                answers=touched(0),
+                note="until there are none",
+            )
+        ):
             pass
 
 
-def prepare_hierarchy(db: Steps, plan: Plan, names: Scratch, coded: AnyCoded) -> AnyCoded:
+def prepare_hierarchy(db: Runner, plan: Plan, names: Scratch, coded: AnyCoded) -> AnyCoded:
     """What a hierarchy needs before the dictionary: its leaves in a table, or the length of its masks."""
     if isinstance(coded.hierarchy, StoredVgh):
-        db.run(f"leaves {coded.code}", encoding.stored_leaves(names, coded))
+        db.run(Statement(f"leaves {coded.code}", encoding.stored_leaves(names, coded)))
     elif isinstance(coded.hierarchy, TableVgh):
-        db.run(f"leaves {coded.code}", encoding.file_leaves(names, coded))
+        db.run(Statement(f"leaves {coded.code}", encoding.file_leaves(names, coded)))
         rows = plan.files[coded.name].rows
         labels = ((position, *(split_sense(label)[0] for label in row)) for position, row in enumerate(rows))
-        db.copy(f"fill leaves {coded.code}", encoding.fill_leaves(names, coded), labels)
+        db.copy(Statement(f"fill leaves {coded.code}", encoding.fill_leaves(names, coded)), labels)
     elif isinstance(coded.hierarchy, Mask) and coded.hierarchy.side != "all":
-        [length] = db.one(f"longest {coded.code}", encoding.longest_value(names, coded))
+        [length] = db.one(
+            Statement(
+                f"longest {coded.code}",
+                encoding.longest_value(names, coded),
+                answers=row(length=_declared_length(coded)),
+                note="the run measures the longest value",
+            )
+        )
         if length > LONGEST_MASK:
             raise UsageError(
                 f'the longest value of "{coded.name}" has {length} characters, too many to mask one by one',
@@ -171,33 +213,53 @@ def prepare_hierarchy(db: Steps, plan: Plan, names: Scratch, coded: AnyCoded) ->
     return coded
 
 
-def dictionary(db: Steps, names: Scratch, coded: Coded, options: Options) -> tuple[tuple[int, ...], bool]:
+def _declared_length(coded: Coded) -> int:
+    """Of a varchar(n) or char(n); of a text, a guess: what a plan shows of a mask."""
+    declared = re.search(r"\((\d+)\)", coded.column.type)
+    return min(int(declared[1]), LONGEST_MASK) if declared else _GUESSED_LENGTH
+
+
+def dictionary(db: Runner, names: Scratch, coded: Coded, options: Options) -> tuple[tuple[int, ...], bool]:
     """Makes a column's dictionary; returns how many labels occur at each level, and whether NULL does."""
     if coded.has_spellings:
-        db.run(f"spellings {coded.code}", equality.spellings(names, coded))
-        db.run(f"spelling statistics {coded.code}", encoding.analyze(names.spellings(coded)))
-    db.run(f"dictionary {coded.code}", encoding.dictionary(names, coded))
-    db.run(f"dictionary statistics {coded.code}", encoding.analyze(names.dictionary(coded)))
-    *nodes, has_null, outside = db.one(f"labels {coded.code}", encoding.node_counts(names, coded))
+        db.run(Statement(f"spellings {coded.code}", equality.spellings(names, coded)))
+        db.run(Statement(f"spelling statistics {coded.code}", encoding.analyze(names.spellings(coded))))
+    db.run(Statement(f"dictionary {coded.code}", encoding.dictionary(names, coded)))
+    db.run(Statement(f"dictionary statistics {coded.code}", encoding.analyze(names.dictionary(coded))))
+    *nodes, has_null, outside = db.one(
+        Statement(
+            f"labels {coded.code}",
+            encoding.node_counts(names, coded),
+            answers=row(**{f"l{level}": 1 for level in range(coded.height + 1)}, has_null=False, outside=0),
+        )
+    )
     if outside:
         _refuse_values(db, names, coded, options)
     return tuple(count or 0 for count in nodes), bool(has_null)
 
 
-def _refuse_values(db: Steps, names: Scratch, coded: Coded, options: Options) -> None:
+def _refuse_values(db: Runner, names: Scratch, coded: Coded, options: Options) -> None:
     if isinstance(coded.hierarchy, Values):
         raise UsageError(
             f'column "{coded.name}" has values that are not finite, and no range could hold them',
             hint="make them NULL in a view of the source",
         )
-    values, records = db.one(f"outside {coded.code}", encoding.outside(names, coded))
+    values, records = db.one(
+        Statement(f"outside {coded.code}", encoding.outside(names, coded), answers=row(values=0, records=0))
+    )
     message = (
         f'column "{coded.name}": {values} distinct value{"s" * (values != 1)} in {records} '
         f"record{'s' * (records != 1)} {'are' if values != 1 else 'is'} outside the hierarchy"
     )
     if not options.show_values:
         raise UsageError(message, hint="run with --show-values to see them, then add them to the hierarchy")
-    rows = db.rows(f"outside values {coded.code}", encoding.outside_values(names, coded, SHOWN_VALUES))
+    rows = db.rows(
+        Statement(
+            f"outside values {coded.code}",
+            encoding.outside_values(names, coded, SHOWN_VALUES),
+            answers=no_rows("value"),
+        )
+    )
     shown = ", ".join(repr(value) for (value,) in rows)
     more = ", …" if values > SHOWN_VALUES else ""
     raise UsageError(f"{message}: {shown}{more}", hint="add them to the hierarchy")

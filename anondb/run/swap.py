@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from anondb.db.introspect import target_text
@@ -18,8 +19,7 @@ from anondb.errors import BusyError, LockedError, UsageError
 from anondb.run import publish_sql as publish
 from anondb.run import swap_sql as sql
 from anondb.run.plan import Options, Place, Plan
-from anondb.run.statement import Steps
-from anondb.sqltree.build import Node
+from anondb.run.statement import MANY, Answer, Runner, Statement, no_rows, row
 from anondb.sqltree.tables import Relation
 
 SHORT_WAIT = 500  # milliseconds for a lock that readers would queue behind
@@ -37,13 +37,14 @@ _BELONGINGS = "select b.rank, b.name, b.statement from anondb.release_belongings
 _GRANTS = "select g.name, g.statement from anondb.release_grants($1::bigint::oid, $2) as g"
 _CARRY = "select anondb.carry_over($1, $2)"
 _WAIT = "select pg_catalog.set_config('lock_timeout', $1, true)"
+_MADE_ANEW = "on the second connection; what it finds is made anew by further statements"
 _OWNER, _VIEW = 1, 2  # ranks of belongings
 
 
 class Replacement:
     """The tables of one run, on the run's connection `db` and beside it `now`."""
 
-    def __init__(self, db: Steps, now: Steps, plan: Plan, fresh: Relation, options: Options) -> None:
+    def __init__(self, db: Runner, now: Runner, plan: Plan, fresh: Relation, options: Options) -> None:
         self.db, self.now, self.plan, self.fresh, self.options = db, now, plan, fresh, options
 
     def swap(self, run: int, promise: str) -> None:
@@ -55,30 +56,49 @@ class Replacement:
             else:
                 way = self._replace if place.replaces else self._exchange
                 self._patiently(way, place, said)
-        self.db.run("own", publish.own([place.relation for place in self.plan.places], run))
+        self.db.run(Statement("own", publish.own([place.relation for place in self.plan.places], run)))
 
     def _first(self, place: Place, said: str) -> None:
         self._look(place)
         fresh = place.fresh(self.fresh)
-        self.db.run("comment", publish.comment(fresh, said))
-        self.db.run("place", sql.place(fresh, place.relation))
+        self.db.run(Statement("comment", publish.comment(fresh, said)))
+        self.db.run(Statement("place", sql.place(fresh, place.relation)))
 
     def _replace(self, place: Place, said: str) -> None:
         """The rows of a release that has the same columns."""
         target = place.relation
         self._look(place)
-        self.db.run("lock", sql.lock(target, readers=False))
+        self.db.run(Statement("lock", sql.lock(target, readers=False)))
         has_own_comment = self._look(place)
-        [same, *_] = self.now.one("columns now", _SAME_COLUMNS, (place.oid, *place.signature))
+        [same, *_] = self.now.one(
+            Statement(
+                "columns now",
+                _SAME_COLUMNS,
+                (place.oid, *place.signature),
+                answers=row(same=True),
+                note="on the second connection",
+            )
+        )
         if not same:
             raise UsageError(
                 f"the columns of {target_text(target)} were changed while the run was under way",
                 hint="nothing was published; run again",
             )
         refuse_obstacles(self.now, place)
-        [[there, *_]] = self._shortly("rows now", sql.count(target))
+        [[there, *_]] = self._shortly(
+            Statement(
+                "rows now",
+                sql.count(target),
+                answers=row(n=MANY),
+                note="on the second connection: as many as were deleted",
+            )
+        )
         fresh = place.fresh(self.fresh)
-        [deleted, *_] = self.db.one("replace rows", sql.replace_rows(fresh, target, place.columns))
+        [deleted, *_] = self.db.one(
+            Statement(
+                "replace rows", sql.replace_rows(fresh, target, place.columns), answers=row(deleted=MANY)
+            )
+        )
         # what was inserted since the run began is not in its snapshot, and would have stayed
         if deleted != there:
             raise BusyError(
@@ -86,42 +106,69 @@ class Replacement:
                 hint="nothing was published; run again",
             )
         if not has_own_comment:
-            self.db.run("comment", publish.comment(target, said))
-        self.db.run("drop", sql.drop(fresh))
+            self.db.run(Statement("comment", publish.comment(target, said)))
+        self.db.run(Statement("drop", sql.drop(fresh)))
 
     def _exchange(self, place: Place, said: str) -> None:
         """A release with other columns, or a table that the caller has given up, for the fresh one."""
         target, fresh, db, now = place.relation, place.fresh(self.fresh), self.db, self.now
         aside = Relation(fresh.schema, f"{fresh.name}_old")
         self._look(place)
-        db.run("lock", sql.lock(target, readers=False))
+        db.run(Statement("lock", sql.lock(target, readers=False)))
         self._look(place)
         refuse_obstacles(now, place)
         names = place.signature[0]
-        found = self._shortly("belongings", _BELONGINGS, (place.oid, names))
+        found = self._shortly(
+            Statement(
+                "belongings",
+                _BELONGINGS,
+                (place.oid, names),
+                answers=no_rows("rank", "name", "statement"),
+                note=_MADE_ANEW,
+            )
+        )
         views = [thing for rank, *thing in found if rank == _VIEW]
         # readers lock a view before its table, so that whoever does the reverse may wait for them and they for him
-        db.run("wait shortly", _WAIT, (str(SHORT_WAIT),))
+        db.run(Statement("wait shortly", _WAIT, (str(SHORT_WAIT),)))
         self._carry("lock views", views)
-        db.run("lock readers out", sql.lock(target, readers=True))
-        db.run("comment", publish.comment(fresh, said))  # a user's own one comes after it
-        db.run("put aside", sql.rename(target, aside.name))
-        db.run("place", sql.place(fresh, target))
+        db.run(Statement("lock readers out", sql.lock(target, readers=True)))
+        db.run(Statement("comment", publish.comment(fresh, said)))  # a user's own one comes after it
+        db.run(Statement("put aside", sql.rename(target, aside.name)))
+        db.run(Statement("place", sql.place(fresh, target)))
         self._carry("owner", [thing for rank, *thing in found if rank == _OWNER])
         self._carry("views", views)
-        db.run("drop", sql.drop(aside))
+        db.run(Statement("drop", sql.drop(aside)))
         self._carry("belongings", [thing for rank, *thing in found if rank > _VIEW])
-        db.run("without grants", sql.without_grants(target))
+        db.run(Statement("without grants", sql.without_grants(target)))
         # the old table's rows in the catalogue are gone here: nobody can change them any more
-        self._carry("grants", now.rows("grants now", _GRANTS, (place.oid, names)))
-        db.run("wait again", _WAIT, (self.options.lock_wait,))
+        self._carry(
+            "grants",
+            now.rows(
+                Statement(
+                    "grants now",
+                    _GRANTS,
+                    (place.oid, names),
+                    answers=no_rows("name", "statement"),
+                    note="on the second connection; what it finds is granted by further statements",
+                )
+            ),
+        )
+        db.run(Statement("wait again", _WAIT, (self.options.lock_wait,)))
 
     def _look(self, place: Place) -> bool:
         """Raises unless that stands at a place which stood there when the run began; returns whether a user
         has commented on it."""
         target = target_text(place.relation)
         there = (place.relation.schema, place.relation.name, target_text(self.plan.target))
-        found = self.now.rows("look", _LOOK, there)
+        found = self.now.rows(
+            Statement(
+                "look",
+                _LOOK,
+                there,
+                answers=standing(place),
+                note="on a second connection, which sees the present, as the snapshot of the run does not",
+            )
+        )
         if not found:
             if place.oid is None:
                 return False
@@ -146,22 +193,20 @@ class Replacement:
             )
         return bool(commented)
 
-    def _shortly(
-        self, name: str, statement: Node | str, parameters: Sequence[object] = ()
-    ) -> list[tuple[Any, ...]]:
+    def _shortly(self, statement: Statement) -> list[tuple[Any, ...]]:
         """Reads the target, or its definition, on the other connection while this one has it locked.
 
         Whoever waits to alter the target waits for this connection, and the other one would wait behind him, which
         the server cannot know: so it gives up soon, all locks are given back, and he goes first.
         """
         with self.now.savepoint():
-            self.now.run("wait shortly", _WAIT, (str(SHORT_WAIT),))
-            return self.now.rows(name, statement, parameters)
+            self.now.run(Statement("wait shortly", _WAIT, (str(SHORT_WAIT),)))
+            return self.now.rows(statement)
 
     def _carry(self, name: str, things: Sequence[Sequence[Any]]) -> None:
         if things:
             names, statements = zip(*things, strict=True)
-            self.db.run(name, _CARRY, (list(names), list(statements)))
+            self.db.run(Statement(name, _CARRY, (list(names), list(statements))))
 
     def _patiently(self, way: Callable[[Place, str], None], place: Place, said: str) -> None:
         """Tries until the locks are had; before the next try, what the last one has locked is given back."""
@@ -177,13 +222,35 @@ class Replacement:
                 time.sleep(_PAUSE)
 
 
-def refuse_obstacles(db: Steps, place: Place) -> None:
+def standing(place: Place) -> Answer:
+    """What stands at a place, as the plan knows it."""
+    there = Answer(("oid", "kind", "ours", "may_replace", "commented"))
+    return there if place.oid is None else replace(there, example=((place.oid, "r", True, True, False),))
+
+
+def refuse_obstacles(db: Runner, place: Place) -> None:
     """Raises with the names of what hangs on a release and is in the way of the next one."""
     names, types, _ = place.signature
     if place.replaces:
-        found = db.rows("obstacles", _IN_PLACE, (place.oid,))
+        found = db.rows(
+            Statement(
+                "obstacles",
+                _IN_PLACE,
+                (place.oid,),
+                answers=no_rows("kind", "name"),
+                note="on the second connection",
+            )
+        )
     else:
-        found = db.rows("obstacles", _OBSTACLES, (place.oid, names, types))
+        found = db.rows(
+            Statement(
+                "obstacles",
+                _OBSTACLES,
+                (place.oid, names, types),
+                answers=no_rows("kind", "name"),
+                note="on the second connection",
+            )
+        )
     if found:
         raise UsageError(
             "in the way of the new release: " + ", ".join(f"{kind} {name}" for kind, name in found),

@@ -15,7 +15,7 @@ from anondb.run import publish_sql as publish
 from anondb.run import verify_sql as audit
 from anondb.run.plan import Plan
 from anondb.run.stages import Encoded, chosen_levels
-from anondb.run.statement import Steps
+from anondb.run.statement import CLASS_COUNTS, MANY, Runner, Statement, row
 from anondb.sqltree.tables import Relation, Scratch
 
 _TOLERANCE = 1e-6  # of entropies and distances, which are sums of rounded shares
@@ -56,7 +56,7 @@ class Published:
 
 
 def measure(
-    db: Steps,
+    db: Runner,
     plan: Plan,
     names: Scratch,
     encoded: Encoded,
@@ -66,25 +66,50 @@ def measure(
 ) -> Published:
     """The release's own figures, counted from its rows."""
     quasi = [q.name for q in encoded.quasi]
-    figures = [int(figure) for figure in db.one("count classes", publish.class_figures(fresh, quasi))]
+    figures = [
+        int(figure)
+        for figure in db.one(
+            Statement(
+                "count classes",
+                publish.class_figures(fresh, quasi),
+                answers=CLASS_COUNTS,
+            )
+        )
+    ]
     diversity, closeness = [], []
     for diverse in models.diversity:
-        [reached] = db.one(f"diversity {diverse.sensitive.code}", audit.diversity(fresh, quasi, diverse))
+        [reached] = db.one(
+            Statement(
+                f"diversity {diverse.sensitive.code}",
+                audit.diversity(fresh, quasi, diverse),
+                answers=row(reached=0.0),
+            )
+        )
         diversity.append(float(reached))
     for close in models.closeness:
         null_code = encoded.null_code(close.sensitive)
-        db.run("code release", audit.coded_release(names, fresh, quasi, close, null_code))
-        [reached] = db.one(f"closeness {close.sensitive.code}", audit.closeness(names, quasi, close))
+        db.run(Statement("code release", audit.coded_release(names, fresh, quasi, close, null_code)))
+        [reached] = db.one(
+            Statement(
+                f"closeness {close.sensitive.code}",
+                audit.closeness(names, quasi, close),
+                answers=row(reached=0.0),
+            )
+        )
         closeness.append(float(reached))
-        db.run("forget coded release", frequency.drop(names.audit))
+        db.run(Statement("forget coded release", frequency.drop(names.audit)))
     rows, classes, smallest, largest, squares = figures
     published = Published(rows, classes, smallest, largest, squares, tuple(diversity), tuple(closeness))
     if plan.unit is None or isinstance(outcome, Classes):
         return published
     # the release need not say who is in it; so its classes are compared with those that were counted
     chosen = chosen_levels(encoded, outcome)
-    [persons] = db.one("count persons", audit.fewest_persons(names, chosen))
-    [strange] = db.one("compare classes", audit.other_classes(names, fresh, chosen))
+    [persons] = db.one(
+        Statement("count persons", audit.fewest_persons(names, chosen), answers=row(persons=MANY))
+    )
+    [strange] = db.one(
+        Statement("compare classes", audit.other_classes(names, fresh, chosen), answers=row(others=0))
+    )
     return replace(published, persons=persons, strange=strange)
 
 

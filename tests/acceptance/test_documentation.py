@@ -23,6 +23,7 @@ from anondb.run import publish_sql as sqlgen
 from anondb.run import stages
 from anondb.run.compile import compile_plan
 from anondb.run.plan import Options
+from anondb.run.statement import Statement
 from anondb.sqltree.tables import Relation
 from tests.acceptance.clinic import Clinic, quasi
 from tests.documentation import ROOT, blocks, rows
@@ -97,7 +98,7 @@ def encoded(connection: Connection, policy: Policy) -> list[str]:
     plan = compile_plan(policy, snapshot(connection, source, target))
     executor, names = Executor(connection, lambda step: None), plan.scratch(1)
     [quasi] = stages.encode(executor, plan, names, Options()).quasi
-    [row] = executor.rows("labels", sqlgen.all_rows(Relation("pg_temp", names.dictionary(quasi))))
+    [row] = executor.rows(Statement("labels", sqlgen.all_rows(Relation("pg_temp", names.dictionary(quasi)))))
     return list(row[2 : 3 + quasi.height])
 
 

@@ -70,9 +70,8 @@ FORBIDDEN = {
     "anondb/api/": ("anondb.cli",),
 }
 
-# methods that send a statement: the driver's take it first, the executor's after the step's name
+# methods of the driver that send a statement; ours take a Statement, which has it after its name
 DRIVER = {"execute", "executemany", "copy"}
-EXECUTOR = {"run", "one", "rows"}
 # methods of sqlglot that take a str for SQL, and parse it
 PARSES = {"select", "from_", "where", "group_by", "order_by", "join", "having", "limit", "offset"}
 
@@ -198,10 +197,11 @@ def named_texts(tree: ast.Module) -> set[str]:
 def glued_statements(tree: ast.Module) -> Iterator[int]:
     """Lines where a statement that is put together as text is sent."""
     texts = named_texts(tree)
-    for name, arguments in calls(tree, DRIVER | EXECUTOR):
-        # the executor's own copy has the rows third
-        place = 1 if name in EXECUTOR or len(arguments) == 3 else 0
-        yield from (node.lineno for node in arguments[place : place + 1] if texts_glued(node, texts))
+    for _, arguments in calls(tree, DRIVER):
+        yield from (node.lineno for node in arguments[:1] if texts_glued(node, texts))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Statement":
+            yield from (argument.lineno for argument in node.args[1:2] if texts_glued(argument, texts))
 
 
 @pytest.mark.parametrize("path", MODULES)
@@ -218,9 +218,9 @@ def test_no_statement_is_glued_together_as_text(path: str) -> None:
         'c.execute("select {}".format(x))',
         'c.execute(f"select {x}".encode(), parameters)',
         'Q = "select {}"\nc.execute(Q.format(x))',
-        'db.run("name", f"select {x}")',
+        'db.run(Statement("name", f"select {x}"))',
         'c.copy(f"copy {x} from stdin")',
-        'db.copy("name", f"copy {x} from stdin", rows)',
+        'db.copy(Statement("name", f"copy {x} from stdin"), rows)',
     ],
 )
 def test_a_glued_statement_would_be_found(code: str) -> None:
@@ -233,8 +233,8 @@ def test_a_glued_statement_would_be_found(code: str) -> None:
         'c.execute("select %s", (x,))',
         'c.execute(sql.SQL("select {}").format(sql.Identifier(x)))',
         'Q = sql.SQL("select {}")\nc.execute(Q.format(x))',
-        'db.run(f"node {x}", statement)',
-        'db.copy(f"fill {x}", statement, rows)',
+        'db.run(Statement(f"node {x}", sql))',
+        'db.copy(Statement(f"fill {x}", sql), rows)',
         "c.execute(text.encode())",
     ],
 )

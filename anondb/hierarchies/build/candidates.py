@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from anondb.run.statement import Statement
+
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -122,60 +124,60 @@ def find_column(db: Executor, name: Name, column: str) -> ColumnSource:
             f'table {name} has no column "{column}"',
             hint=did_you_mean(column, categories) or "check its name",
         )
-    [quoted] = db.one("name of the table", _QUOTED, (relation.schema, relation.name))
+    [quoted] = db.one(Statement("name of the table", _QUOTED, (relation.schema, relation.name)))
     return ColumnSource(quoted, column, categories[column])
 
 
 def values(db: Executor, source: ColumnSource) -> dict[str, int]:
     """The distinct values of a column as text, and how often each occurs."""
-    return dict(db.rows("values", VALUES, (source.table, source.column)))
+    return dict(db.rows(Statement("values", VALUES, (source.table, source.column))))
 
 
 def senses(db: Executor, terms: Sequence[str], ontology: str) -> dict[str, ValueSense]:
     """What each value means that the ontology knows."""
-    return {row[0]: ValueSense(*row) for row in db.rows("senses", _SENSES, (list(terms), ontology))}
+    return {row[0]: ValueSense(*row) for row in db.rows(Statement("senses", _SENSES, (list(terms), ontology)))}
 
 
 def sense_choices(db: Executor, terms: Sequence[str], ontology: str) -> list[tuple[str, str, str]]:
     """Every concept that a term could mean, the best known first: term, key, gloss."""
-    return cast(list[tuple[str, str, str]], db.rows("choices of senses", _CHOICES, (list(terms), ontology)))
+    return cast(list[tuple[str, str, str]], db.rows(Statement("choices of senses", _CHOICES, (list(terms), ontology))))
 
 
 def find_concept(db: Executor, term: str, ontology: str) -> int:
     """The concept of a term, a key or an id."""
-    [concept] = db.one("concept", _FIND_CONCEPT, (term, ontology))
+    [concept] = db.one(Statement("concept", _FIND_CONCEPT, (term, ontology)))
     return cast(int, concept)
 
 
 def hypernyms(db: Executor, concepts: Sequence[int]) -> list[Hypernym]:
     """The concepts and all their generalizations."""
-    return [Hypernym(*row) for row in db.rows("hypernyms", _HYPERNYMS, (list(concepts),))]
+    return [Hypernym(*row) for row in db.rows(Statement("hypernyms", _HYPERNYMS, (list(concepts),)))]
 
 
 def perspectives(db: Executor, concepts: Sequence[int], bound: float) -> list[tuple[int, int, str]]:
     """Concept, what it could be called from another side, and its label; the nearest first."""
-    return cast(list[tuple[int, int, str]], db.rows("perspectives", _PERSPECTIVES, (list(concepts), bound)))
+    return cast(list[tuple[int, int, str]], db.rows(Statement("perspectives", _PERSPECTIVES, (list(concepts), bound))))
 
 
 def candidates(db: Executor, name: str) -> list[str]:
     """The stored candidates of a name: the base first, then by number."""
-    return [found for (found,) in db.rows("candidates", _CANDIDATES, (name,))]
+    return [found for (found,) in db.rows(Statement("candidates", _CANDIDATES, (name,)))]
 
 
 def store(db: Executor, built: Mapping[str, Built], ontology: str, *, replace: Sequence[str]) -> None:
     """Stores hierarchies by name, all or none; those in `replace` go first."""
     with db.connection.transaction():
         if replace:
-            db.run("drop candidates", _DROP, (list(replace),))
+            db.run(Statement("drop candidates", _DROP, (list(replace),)))
         _refuse_taken(db, list(built))
         tables = [one.table for one in built.values()]
         sizes = [table.height for table in tables], [len(table.rows) for table in tables]
-        ids = dict(db.rows("create candidates", _CREATE, (ontology, list(built), *sizes)))
+        ids = dict(db.rows(Statement("create candidates", _CREATE, (ontology, list(built), *sizes))))
         numbers = {name: node_numbers(one.table) for name, one in built.items()}
-        db.copy("nodes of candidates", _COPY_NODES, _nodes(built, ids, numbers))
-        db.copy("paths of candidates", _COPY_PATHS, _paths(built, ids, numbers))
-        db.copy("senses of candidates", _COPY_SENSES, _meanings(built, ids, numbers))
-        db.run("statistics of candidates", _ANALYZE)
+        db.copy(Statement("nodes of candidates", _COPY_NODES), _nodes(built, ids, numbers))
+        db.copy(Statement("paths of candidates", _COPY_PATHS), _paths(built, ids, numbers))
+        db.copy(Statement("senses of candidates", _COPY_SENSES), _meanings(built, ids, numbers))
+        db.run(Statement("statistics of candidates", _ANALYZE))
 
 
 def _nodes(built: Mapping[str, Built], ids: Mapping[str, int], numbers: Numbers) -> Iterator[Sequence[Any]]:
@@ -210,13 +212,13 @@ def copy(db: Executor, vgh: str, name: str, *, replace: bool) -> None:
         return
     with db.connection.transaction():
         if replace:
-            db.run("drop a hierarchy", _DROP, ([name],))
+            db.run(Statement("drop a hierarchy", _DROP, ([name],)))
         _refuse_taken(db, [name])
-        db.run("copy a hierarchy", _COPY, (vgh, name))
+        db.run(Statement("copy a hierarchy", _COPY, (vgh, name)))
 
 
 def _refuse_taken(db: Executor, names: Sequence[str]) -> None:
-    for (taken,) in db.rows("names that are taken", _TAKEN, (list(names),)):
+    for (taken,) in db.rows(Statement("names that are taken", _TAKEN, (list(names),))):
         raise UsageError(f'hierarchy "{taken}" exists', hint="give --replace to build it anew")
 
 
@@ -226,10 +228,10 @@ def rank(db: Executor, names: Sequence[str], method: RankingMethod, source: Colu
     column = (None, None) if source is None else (source.table, source.column)
     given = (list(names), *weights, method.k, method.measure, method.aggregate, *column)
     with db.connection.transaction():
-        found = db.rows("rank candidates", _RANK, given)
+        found = db.rows(Statement("rank candidates", _RANK, given))
         built: dict[str, dict[str, Figure]] = {name: {} for name in names}
         sizes: dict[str, tuple[int, int]] = {}
-        for vgh, leaves, ancestors, figure, *numbers in db.rows("structure", _STRUCTURE, (list(names),)):
+        for vgh, leaves, ancestors, figure, *numbers in db.rows(Statement("structure", _STRUCTURE, (list(names),))):
             sizes[vgh] = leaves, ancestors
             built[vgh][figure] = Figure(*numbers)
     ranked = tuple(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from anondb.run.statement import Statement, row
+
 import uuid
 from dataclasses import replace
 from typing import Any
@@ -17,7 +19,7 @@ from anondb.hierarchies.build.ranking import RankingMethod
 from anondb.hierarchies.build import build as build_vgh
 from anondb.run.plan import Plan
 from anondb.run.result import Result
-from anondb.run.statement import Steps
+from anondb.run.statement import Runner
 from anondb.policy.model import Name, Policy
 
 
@@ -69,9 +71,9 @@ def _account(built: BuiltInfo) -> dict[str, Any]:
     }
 
 
-def rehearse(db: Steps, plan: Plan) -> None:
+def plan_values(db: Runner, plan: Plan) -> None:
     """The statement that reads the values of such a column; what is done with them has no place in a script."""
     db.stage = "prepare"
     for coded in (*plan.quasi, *plan.sensitive):
         if isinstance(coded.hierarchy, BuiltVgh):
-            db.rows(f"values {coded.code}", stored.VALUES)
+            db.rows(Statement(f"values {coded.code}", stored.VALUES, answers=row(value="", n=1), note="the run builds a hierarchy from them and an ontology; its levels are made up here"))

@@ -12,15 +12,19 @@ from anondb.methods.full_domain.sql import Costs
 from anondb.models.sql import Models
 from anondb.run import frequency_sql as frequency
 from anondb.run.stages import leave_distant_out
-from anondb.run.statement import Steps
+from anondb.run.statement import Answer, Runner, Statement, row
 from anondb.sqltree.tables import Scratch
+
+_OF_EVERY_NODE = (
+    "the search asks this of every node it looks at, of the frequency set or a roll-up; the first is shown"
+)
 
 
 class Asking:
     """Puts the questions of a search to the database, each to the smallest set that can answer it."""
 
     def __init__(
-        self, db: Steps, names: Scratch, judged: Models, demand: Demand, cost: Costs | None, rows: int
+        self, db: Runner, names: Scratch, judged: Models, demand: Demand, cost: Costs | None, rows: int
     ) -> None:
         self.db, self.names, self.models, self.demand, self.cost = db, names, judged, demand, cost
         self.rollups = Rollups(rows)
@@ -30,6 +34,12 @@ class Asking:
         # what is left out becomes a class, of which more must hold than that it is large enough
         self._mask_is_judged = demand.mask and not judged.only_records
 
+    @property
+    def _shape(self) -> Answer:
+        """In the example a record is left out, so that a plan shows what becomes of it."""
+        cost = {} if self.cost is None else {"cost": 0.0}
+        return row(classes=1, outliers=1, hopeless=0, squares=1, groups=1, **cost)
+
     def __call__(self, levels: Partial) -> NodeFigures:
         kept, rows = self.rollups.source(levels)
         source = self.names.freq if kept is None else self._tables[kept]
@@ -38,25 +48,50 @@ class Asking:
             figures = self._in_steps(name, source, levels)
         else:
             question = node.figures(self.names, source, self.models, levels, self.cost)
-            figures = self._figures(self.db.one(name, question))
+            figures = self._figures(
+                self.db.one(
+                    Statement(
+                        name,
+                        question,
+                        answers=self._shape,
+                        note=_OF_EVERY_NODE,
+                    )
+                )
+            )
         self._keep(levels, figures.groups, rows)
         return figures
 
     def _in_steps(self, name: str, source: str, levels: Partial) -> NodeFigures:
         moves = self._reference_moves
         self.db.run(
-            f"classes of {name}",
-            node.put_down(self.names, source, self.models, levels, reference=not moves),
+            Statement(
+                f"classes of {name}",
+                node.put_down(self.names, source, self.models, levels, reference=not moves),
+            ),
         )
         if moves:
             leave_distant_out(self.db, self.names, self.names.node, self.models)
-        row = self.db.one(name, node.put_down_figures(self.names, self.models, levels, self.cost))
+        figures = self.db.one(
+            Statement(
+                name,
+                node.put_down_figures(self.names, self.models, levels, self.cost),
+                answers=self._shape,
+                note=_OF_EVERY_NODE,
+            )
+        )
         passes = True
-        if self._mask_is_judged and 0 < row[1] <= self.demand.budget:
+        if self._mask_is_judged and 0 < figures[1] <= self.demand.budget:
             question = node.masked_passes(self.names, source, self.models, levels)
-            [passes] = self.db.one(f"mask of {name}", question)
-        self.db.run("forget classes", frequency.drop(self.names.node))
-        return self._figures(row, masked_passes=bool(passes))
+            [passes] = self.db.one(
+                Statement(
+                    f"mask of {name}",
+                    question,
+                    answers=row(passes=True),
+                    note="where records would be masked",
+                )
+            )
+        self.db.run(Statement("forget classes", frequency.drop(self.names.node)))
+        return self._figures(figures, masked_passes=bool(passes))
 
     def _figures(self, row: tuple[Any, ...], *, masked_passes: bool | None = None) -> NodeFigures:
         classes, outliers, hopeless, squares, groups, *cost = row
@@ -80,8 +115,8 @@ class Asking:
         source = self.names.freq if kept is None else self._tables[kept]
         table = self.names.rollup(self.rollups.made + 1)
         made = self.db.run(
-            "roll up", frequency.roll_up(self.names, source, table, self.models.counted, chosen)
+            Statement("roll up", frequency.roll_up(self.names, source, table, self.models.counted, chosen))
         )
         self._tables[chosen] = table
         for dropped in self.rollups.keep(chosen, made):
-            self.db.run("drop roll-up", frequency.drop(self._tables.pop(dropped)))
+            self.db.run(Statement("drop roll-up", frequency.drop(self._tables.pop(dropped))))

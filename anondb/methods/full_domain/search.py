@@ -24,7 +24,7 @@ from anondb.models.sql import Closeness, Diversity, Models
 from anondb.run.encode_sql import analyze
 from anondb.run.plan import Options, Plan
 from anondb.run.stages import Encoded
-from anondb.run.statement import Steps
+from anondb.run.statement import Runner, Statement, row
 from anondb.sqltree.tables import Scratch
 
 MEASURE = "wup"  # of the semantic objective and heuristic
@@ -50,7 +50,7 @@ class Found:
     search: Search | None = None  # of a lattice
 
 
-def search(db: Steps, plan: Plan, names: Scratch, encoded: Encoded, options: Options) -> Found:
+def search(db: Runner, plan: Plan, names: Scratch, encoded: Encoded, options: Options) -> Found:
     """The outcome of the policy's algorithm: levels in a lattice, or classes of partitioned records."""
     algorithm = ALGORITHMS[plan.policy.method.algorithm]
     if not algorithm.partitions:
@@ -89,7 +89,7 @@ def _levelled(plan: Plan, encoded: Encoded, search: Search, options: Options) ->
     return Found(outcome, search.asking.models, facts, search)
 
 
-def prepare(db: Steps, plan: Plan, names: Scratch, encoded: Encoded, options: Options) -> Search:
+def prepare(db: Runner, plan: Plan, names: Scratch, encoded: Encoded, options: Options) -> Search:
     """Sets a search up: its models, its objective with the costs that it needs, its lattice."""
     privacy, method = plan.policy.privacy, plan.policy.method
     judged = judged_models(plan, encoded)
@@ -215,12 +215,12 @@ def _chosen(plan: Plan, search: Search, levels: tuple[int, ...]) -> Levels:
     return Levels(levels, figures.outliers)
 
 
-def _reference(db: Steps, names: Scratch, encoded: Encoded, judged: Models) -> None:
+def _reference(db: Runner, names: Scratch, encoded: Encoded, judged: Models) -> None:
     """What t-closeness compares with, and the trees by which it measures."""
     for s in {model.sensitive: None for model in judged.closeness}:
-        db.run(f"totals {s.code}", models.totals(names, s))
+        db.run(Statement(f"totals {s.code}", models.totals(names, s)))
     for s in {m.sensitive: None for m in judged.closeness if m.distance == "hierarchical"}:
-        db.run(f"ancestors {s.code}", models.ancestors(names, s, encoded.null_code(s)))
+        db.run(Statement(f"ancestors {s.code}", models.ancestors(names, s, encoded.null_code(s))))
 
 
 def _grid(encoded: Encoded) -> Grid:
@@ -236,7 +236,7 @@ def _grid(encoded: Encoded) -> Grid:
 
 
 def _objective(
-    db: Steps,
+    db: Runner,
     names: Scratch,
     encoded: Encoded,
     judged: Models,
@@ -250,10 +250,16 @@ def _objective(
     cost = None
     if word in ("loss", "semantic"):
         measure = MEASURE if word == "semantic" else None
-        db.run("costs", costs.cost_table(names, encoded.quasi, measure=measure))
-        db.run("cost statistics", analyze(names.costs))
+        db.run(Statement("costs", costs.cost_table(names, encoded.quasi, measure=measure)))
+        db.run(Statement("cost statistics", analyze(names.costs)))
         for q in encoded.quasi:
-            rows = db.rows(f"costs {q.code}", costs.column_costs(names, q, by_leaf=measure is not None))
+            rows = db.rows(
+                Statement(
+                    f"costs {q.code}",
+                    costs.column_costs(names, q, by_leaf=measure is not None),
+                    answers=row(level=1, total=0.0, most=0.0),
+                )
+            )
             found = {level: (total / max(encoded.eligible, 1), most) for level, total, most in rows}
             if measure is None:
                 found[q.height] = (1.0, 1.0)  # of NULLs too: at the root they can no longer be told

@@ -23,7 +23,7 @@ from anondb.methods.outcome import Classes
 from anondb.run.encode_sql import analyze
 from anondb.run.linked_sql import temporary
 from anondb.run.plan import Plan
-from anondb.run.statement import Steps
+from anondb.run.statement import Runner, Statement, row
 from anondb.sqltree.tables import Quasi, Scratch
 
 MEASURE = "wup"
@@ -39,7 +39,7 @@ def of(plan: Plan, names: Scratch, quasi: Sequence[Quasi]) -> Fusion:
     )
 
 
-def search(db: Steps, f: Fusion, values: Sequence[int], accepted: Collection[str] = ()) -> Classes:
+def search(db: Runner, f: Fusion, values: Sequence[int], accepted: Collection[str] = ()) -> Classes:
     """Fuses until no tuple is below k; the outcome is a table of combinations and the tuples they are released as.
 
     `values` are the numbers of different values of each column, `accepted` those that may mean nothing.
@@ -51,10 +51,17 @@ def search(db: Steps, f: Fusion, values: Sequence[int], accepted: Collection[str
                 f'column "{q.name}" has {different:,} different texts, too many to look up in an ontology',
                 hint="fusion is for columns of words; make them fewer in a view of the source",
             )
-        db.run(f"values {q.code}", fusion.values(f, q))
-        db.run(f"value statistics {q.code}", analyze(f.values(q)))
+        db.run(Statement(f"values {q.code}", fusion.values(f, q)))
+        db.run(Statement(f"value statistics {q.code}", analyze(f.values(q))))
         if isinstance(q.hierarchy, Meaning):
-            texts, records, whole = map(int, db.one(f"unknown {q.code}", fusion.unknown(f, q)))
+            texts, records, whole = map(
+                int,
+                db.one(
+                    Statement(
+                        f"unknown {q.code}", fusion.unknown(f, q), answers=row(texts=0, records=0, whole=0)
+                    )
+                ),
+            )
             if 10 * records > whole and q.name not in accepted:
                 raise UsageError(
                     f'{records:,} of {whole:,} records have a text in column "{q.name}" that the ontology '
@@ -63,39 +70,57 @@ def search(db: Steps, f: Fusion, values: Sequence[int], accepted: Collection[str
                     'or add unknown = "accept" to the column',
                 )
             unknown[q.name] = texts, records
-    db.run("tuples", fusion.tuples(f))
-    db.run("tuple statistics", analyze(f.tuples))
-    tuples, rare = db.one("tuples below k", fusion.figures(f))
+    db.run(Statement("tuples", fusion.tuples(f)))
+    db.run(Statement("tuple statistics", analyze(f.tuples)))
+    tuples, rare = db.one(Statement("tuples below k", fusion.figures(f), answers=row(tuples=1, rare=1)))
     if tuples > MOST_TUPLES:
         raise UsageError(
             pairs_in_words(tuples),
             hint=f"fusion compares every two of up to {MOST_TUPLES:,}: take fewer quasi-identifiers, or coarser values",
         )
     for number, statement in enumerate(likeness.alike(f), 1):
-        db.run(f"similar values {number}", statement)
-    db.run("similar value statistics", analyze(f.alike))
+        db.run(Statement(f"similar values {number}", statement))
+    db.run(Statement("similar value statistics", analyze(f.alike)))
     by_likeness = f.variant not in WITHOUT_MEANING
     if by_likeness:
-        db.run("similar tuples", likeness.likeness(f))
-        db.run("index of similar tuples", likeness.index_likeness(f))
-    fusions = db.run("fuse", fusion.fuse(f, by_likeness=by_likeness))
-    db.run("fused combinations", fusion.partitioned(f))
-    [changed] = db.one("tuples changed", fusion.changed(f))
+        db.run(Statement("similar tuples", likeness.likeness(f)))
+        db.run(Statement("index of similar tuples", likeness.index_likeness(f)))
+    fusions = db.run(Statement("fuse", fusion.fuse(f, by_likeness=by_likeness)))
+    db.run(Statement("fused combinations", fusion.partitioned(f)))
+    [changed] = db.one(Statement("tuples changed", fusion.changed(f), answers=row(changed=0)))
     return Classes(
         f.names.partitioned, fusions, (), tuples=tuples, rare=rare, changed=changed, unknown=unknown
     )
 
 
-def figures(db: Steps, f: Fusion) -> list[Figure]:
+def figures(db: Runner, f: Fusion) -> list[Figure]:
     """By the ontologies of the columns: what is left of the meaning, and how many values have none."""
     columns = [q for q in f.quasi if isinstance(q.hierarchy, Meaning)]
-    *found, sse = db.one("meaning left", likeness.distances(f, columns))
+    *found, sse = db.one(
+        Statement(
+            "meaning left",
+            likeness.distances(f, columns),
+            answers=row(
+                **{
+                    f"{name}{n}": 0.0 if name == "mean" else 1
+                    for n in range(len(columns))
+                    for name in ("mean", "cells")
+                },
+                sse=0.0,
+            ),
+        )
+    )
     of_column = dict(zip((q.name for q in columns), zip(found[::2], found[1::2], strict=True), strict=True))
     cells = sum(n for _, n in of_column.values())
     total = sum(mean * n for mean, n in of_column.values() if mean is not None)
     means: dict[str | None, float | None] = {None: total / cells if cells else None}
     means |= {name: mean for name, (mean, _) in of_column.items()}
-    unknown = {q.name: db.one(f"unknown {q.code}", fusion.unknown(f, q))[0] for q in columns}
+    unknown = {
+        q.name: db.one(
+            Statement(f"unknown {q.code}", fusion.unknown(f, q), answers=row(texts=0, records=0, whole=0))
+        )[0]
+        for q in columns
+    }
     notes: dict[str | None, str | None] = {
         name: f"{n:,} values are unknown to the ontology, and left out" if n else None
         for name, n in unknown.items()
@@ -111,9 +136,11 @@ def figures(db: Steps, f: Fusion) -> list[Figure]:
     return [*made, Figure("semantic_sse", value=sse, note=notes[None])]
 
 
-def meanings(db: Steps, f: Fusion) -> str:
+def meanings(db: Runner, f: Fusion) -> str:
     """Puts down what each text means, for measures that compare them all; returns the name of the table."""
-    db.run("meanings", likeness.meanings(f, [q for q in f.quasi if isinstance(q.hierarchy, Meaning)]))
+    db.run(
+        Statement("meanings", likeness.meanings(f, [q for q in f.quasi if isinstance(q.hierarchy, Meaning)]))
+    )
     return temporary(f.meanings)
 
 

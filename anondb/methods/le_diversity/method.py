@@ -29,6 +29,7 @@ from anondb.run.evaluate import DISCLOSURE
 from anondb.run.kept_columns import Lying
 from anondb.run.result import Result
 from anondb.run.stages import dictionary, prepare_hierarchy, take_keys
+from anondb.run.statement import CLASS_COUNTS, MANY, METRIC_ROWS, SIZES, Statement, row
 from anondb.sqltree.tables import Quasi, Sensitive
 
 _TOLERANCE = 1e-9
@@ -84,7 +85,7 @@ class Anatomy:
         """The one pass over the source; all else is read from its copy."""
         db, plan, names = self.db, self.plan, self.names
         take_keys(db, plan, names)
-        self.records = db.run("copy source", sql.copy(names, plan.source, plan.columns))
+        self.records = db.run(Statement("copy source", sql.copy(names, plan.source, plan.columns)))
         if self.records == 0 and not self.options.allow_empty:
             raise UsageError(
                 f"source {plan.policy.source} is empty",
@@ -92,33 +93,45 @@ class Anatomy:
             )
         if plan.policy.privacy.nulls == "suppress":
             out = sql.leave_out_nulls(names, plan.columns, plan.quasi)
-            self.with_null = db.run("leave out nulls", out)
-        db.run("frequencies", sql.frequencies(names, plan.columns, plan.quasi, self.sensitive))
+            self.with_null = db.run(Statement("leave out nulls", out))
+        db.run(Statement("frequencies", sql.frequencies(names, plan.columns, plan.quasi, self.sensitive)))
         self.quasi = tuple(prepare_hierarchy(db, plan, names, q) for q in self.quasi)
         self.sensitive = prepare_hierarchy(db, plan, names, self.sensitive)
         for coded in (*self.quasi, self.sensitive):
             dictionary(db, names, coded, self.options)
-        db.run("paths", sql.paths(names, self.sensitive))
+        db.run(Statement("paths", sql.paths(names, self.sensitive)))
         found = sql.numbered(names, plan.columns, self.quasi, self.sensitive)
-        db.run("numbered records", found)
-        db.run("forget copy", frequency.drop(names.copy))
-        db.run("statistics", encoding.analyze(names.numbered))
+        db.run(Statement("numbered records", found))
+        db.run(Statement("forget copy", frequency.drop(names.copy)))
+        db.run(Statement("statistics", encoding.analyze(names.numbered)))
 
     def search(self) -> None:
         """Maximal bucket first, and the rest to the nearest classes."""
         db, names, privacy, model = self.db, self.names, self.plan.policy.privacy, self.model
         seed = self.plan.policy.method.seed
-        db.run("buckets", sql.buckets(names), (model.e,))
+        db.run(Statement("buckets", sql.buckets(names), (model.e,)))
         taken = portion(model.l, privacy.k)
-        db.run("first classes", sql.first_classes(names), (model.l, taken, seed))
-        db.run("forget numbers", frequency.drop(names.numbered))
-        db.run("statistics of records", encoding.analyze(names.rec))
-        classes, self.left, hopeful = db.one("left over", sql.left_over(names), (model.e,))
+        db.run(Statement("first classes", sql.first_classes(names), (model.l, taken, seed)))
+        db.run(Statement("forget numbers", frequency.drop(names.numbered)))
+        db.run(Statement("statistics of records", encoding.analyze(names.rec)))
+        classes, self.left, hopeful = db.one(
+            Statement(
+                "left over", sql.left_over(names), (model.e,), answers=row(classes=1, left=1, hopeful=1)
+            )
+        )
         if classes and hopeful:
             for column in ("rid", "class"):
-                db.run(f"index of {column}", sql.index(names, column))
+                db.run(Statement(f"index of {column}", sql.index(names, column)))
             join = sql.join_nearest(names, self.quasi)
-            [joined] = db.one("join nearest", join, (model.l, model.e, seed))
+            [joined] = db.one(
+                Statement(
+                    "join nearest",
+                    join,
+                    (model.l, model.e, seed),
+                    answers=row(joined=0),
+                    note="where records are left that a class may take",
+                )
+            )
             self.left -= joined
         eligible = self.records - self.with_null
         if eligible and not suffices(classes, self.left, privacy.may_suppress(eligible)):
@@ -127,14 +140,22 @@ class Anatomy:
     def publish(self) -> None:
         """Fills the two tables."""
         db, names, plan = self.db, self.names, self.plan
-        db.run("class numbers", released.class_ids(names))
-        db.run("class statistics", encoding.analyze(names.classes))
+        db.run(Statement("class numbers", released.class_ids(names)))
+        db.run(Statement("class statistics", encoding.analyze(names.classes)))
         written = set()
         hidden = self.sensitive.column
         shown = [column for column in plan.columns if column != hidden]
         for what, columns in ((QUASI, shown), (SENSITIVE, [hidden])):
             fresh = part(self.fresh, what)
-            written.add(db.run(f"insert release{what}", released.insert(names, fresh, columns, plan.columns)))
+            written.add(
+                db.run(
+                    Statement(
+                        f"insert release{what}",
+                        released.insert(names, fresh, columns, plan.columns),
+                        note="ordered by class and then by a keyed hash of its own values, not as the source is",
+                    )
+                )
+            )
         if len(written) > 1:
             raise VerificationError("the two tables have not the same records", hint="please report this")
         self.written = written.pop()
@@ -142,8 +163,29 @@ class Anatomy:
     def measure(self) -> None:
         quasi, sensitive = parts(self.fresh)
         reached = released.reached(self.names, sensitive, self.sensitive)
-        figures: list[Any] = list(self.db.one("reached", reached, (self.model.e, self.suppressed)))
-        figures += self.db.one("compare classes", released.other_sizes(quasi, sensitive))
+        figures: list[Any] = list(
+            self.db.one(
+                Statement(
+                    "reached",
+                    reached,
+                    (self.model.e, self.suppressed),
+                    answers=row(
+                        rows=MANY,
+                        classes=1,
+                        smallest=MANY,
+                        largest=MANY,
+                        l=1.0,
+                        loss=0.0,
+                        dot=0.0,
+                        dod_min=0.0,
+                        dod_max=0.0,
+                    ),
+                )
+            )
+        )
+        figures += self.db.one(
+            Statement("compare classes", released.other_sizes(quasi, sensitive), answers=row(others=0))
+        )
         self.found = Figures(*figures)
 
     def verify(self) -> None:
@@ -175,7 +217,15 @@ class Anatomy:
     def evaluate(self) -> None:
         """The k of the quasi-identifiers, which are released as they are; the other figures are known."""
         names, quasi = [q.name for q in self.quasi], part(self.fresh, QUASI)
-        self.k = int(self.db.one("count classes", publish.class_figures(quasi, names))[2])
+        self.k = int(
+            self.db.one(
+                Statement(
+                    "count classes",
+                    publish.class_figures(quasi, names),
+                    answers=CLASS_COUNTS,
+                )
+            )[2]
+        )
         if self.options.evaluate != "none" and self.found.rows:
             disclosed = tried(self.db, FAMILIES["disclosure"], self._disclosure)
             self.disclosed = tuple(replace(figure, column=self.model.column) for figure in disclosed)
@@ -185,12 +235,22 @@ class Anatomy:
         """How surely a class gives a value away: who is found in the one table has a class of the other."""
         column, sensitive = self.model.column, linked.relation_text(part(self.fresh, SENSITIVE))
         arguments = (sensitive, [CLASS_ID.name], column, None)
-        return [Figure(*row) for row in self.db.rows(f"disclosure of {column}", DISCLOSURE, arguments)]
+        return [
+            Figure(*row)
+            for row in self.db.rows(
+                Statement(
+                    f"disclosure of {column}",
+                    DISCLOSURE,
+                    arguments,
+                    answers=METRIC_ROWS,
+                )
+            )
+        ]
 
     def _account(self) -> dict[str, Any]:
         """What a report shows that only the run knows."""
         policy, model, found = self.plan.policy, self.model, self.found
-        sizes = self.db.rows("class sizes", released.sizes(part(self.fresh, QUASI)))
+        sizes = self.db.rows(Statement("class sizes", released.sizes(part(self.fresh, QUASI)), answers=SIZES))
         return {
             "columns": [self._column(column) for column in policy.columns],
             "models": [

@@ -18,7 +18,7 @@ from anondb.run import linked_sql as linked
 from anondb.run.account import binned
 from anondb.run.evaluate import DISCLOSURE, RISK
 from anondb.run.plan import Plan
-from anondb.run.statement import Steps
+from anondb.run.statement import METRIC_ROWS, SIZES, Runner, Statement, row
 from anondb.run.verify import Published
 from anondb.sqltree.tables import Scratch
 
@@ -29,7 +29,7 @@ _LOSS = "select anondb.mdav_loss()"
 class SetFigures:
     """The records of a run with what became of them, laid side by side."""
 
-    db: Steps
+    db: Runner
     plan: Plan
     names: Scratch
     share: mdav.Share
@@ -38,8 +38,12 @@ class SetFigures:
         """Puts the link down."""
         with_concepts, without = self.share.with_concepts > 0, self.share.without > 0
         columns = list(self._sensitive)
-        self.db.run("linked", sets.linked(self.names, columns, with_concepts=with_concepts, without=without))
-        self.db.run("linked statistics", encode.analyze(self.names.linked))
+        self.db.run(
+            Statement(
+                "linked", sets.linked(self.names, columns, with_concepts=with_concepts, without=without)
+            )
+        )
+        self.db.run(Statement("linked statistics", encode.analyze(self.names.linked)))
 
     def all(self, published: Published) -> Iterator[Figure]:
         """Utility and risk; classes are told apart by their concepts, whatever terms stand for them."""
@@ -57,24 +61,54 @@ class SetFigures:
     def sizes(self) -> dict[str, Any]:
         """How many classes there are of each size, before and after."""
         k, quasi = self.plan.policy.privacy.k, self.plan.quasi
-        before = self.db.rows("class sizes before", account.original_sizes(self.names, quasi))
-        after = self.db.rows("class sizes", account.released_sizes(self.names, quasi))
+        before = self.db.rows(
+            Statement(
+                "class sizes before",
+                account.original_sizes(self.names, quasi),
+                answers=SIZES,
+            )
+        )
+        after = self.db.rows(
+            Statement("class sizes", account.released_sizes(self.names, quasi), answers=SIZES)
+        )
         return {"sizes": {"before": binned(before, k), "after": binned(after, k)}}
 
     def _loss(self) -> Iterator[Figure]:
-        [loss, *_] = self.db.one("loss", _LOSS)
+        [loss, *_] = self.db.one(Statement("loss", _LOSS, answers=row(loss=0.0)))
         yield Figure("semantic_sse", value=float(loss))
 
     def _disclosure(self, column: str, name: str) -> list[Figure]:
         arguments = (self._table, ["r1"], column, [sets.NOT_RELEASED])
-        return [Figure(*row) for row in self.db.rows(f"disclosure of {name}", DISCLOSURE, arguments)]
+        return [
+            Figure(*row)
+            for row in self.db.rows(
+                Statement(
+                    f"disclosure of {name}",
+                    DISCLOSURE,
+                    arguments,
+                    answers=METRIC_ROWS,
+                )
+            )
+        ]
 
     def _risk(self) -> Iterator[Figure]:
         """A set that is whole, or is not there, has no columns that could contribute more or less."""
-        rows = self.db.rows("risk", RISK, (self._table, ["r1"], [sets.NOT_RELEASED], "n", None))
+        rows = self.db.rows(
+            Statement(
+                "risk",
+                RISK,
+                (self._table, ["r1"], [sets.NOT_RELEASED], "n", None),
+                answers=METRIC_ROWS,
+            )
+        )
         after = {figure.name: figure for figure in (Figure(*row) for row in rows) if figure.column is None}
         for name, column, value, _ in self.db.rows(
-            "risk before", RISK, (self._table, ["o1"], None, "n", None)
+            Statement(
+                "risk before",
+                RISK,
+                (self._table, ["o1"], None, "n", None),
+                answers=METRIC_ROWS,
+            )
         ):
             if column is None:
                 yield replace(after.get(name, Figure(name)), before=value)

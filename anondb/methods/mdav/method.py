@@ -18,6 +18,7 @@ from anondb.run import stages
 from anondb.run.encode_sql import analyze
 from anondb.run.kept_columns import Lying
 from anondb.run.result import Result
+from anondb.run.statement import CLASS_COUNTS, MANY, Statement, no_rows, row
 from anondb.run.verify import Published, verify
 from anondb.sqltree.build import fill_scratch
 from anondb.sqltree.tables import Quasi
@@ -75,17 +76,28 @@ class Microaggregation:
         """The one pass over the source, and the concepts of its texts."""
         db, plan, names = self.db, self.plan, self.names
         stages.take_keys(db, plan, names)
-        db.run("records", sets.records(names, plan.source, plan.kept, self.column, plan.items))
-        [records, *_] = db.one("count records", sets.counts(names))
-        db.run("texts", sets.texts(names, plan.items))
-        db.run("text statistics", analyze(sets.TEXTS))
+        db.run(Statement("records", sets.records(names, plan.source, plan.kept, self.column, plan.items)))
+        [records, *_] = db.one(Statement("count records", sets.counts(names), answers=row(records=MANY)))
+        db.run(Statement("texts", sets.texts(names, plan.items)))
+        db.run(Statement("text statistics", analyze(sets.TEXTS)))
         # the only values that come out of the database: each once, and without a record
-        unknown = [str(text) for (text, *_) in db.rows("unknown texts", _UNKNOWN_TEXTS, (self.ontology,))]
+        unknown = [
+            str(text)
+            for (text, *_) in db.rows(
+                Statement("unknown texts", _UNKNOWN_TEXTS, (self.ontology,), answers=no_rows("text"))
+            )
+        ]
         tagger, phrases = _tagged(unknown)
-        db.copy("phrases", fill_scratch(sets.PHRASES), phrases)
-        db.run("phrase statistics", analyze(sets.PHRASES))
-        mapped, unmapped, *_ = db.one("items", _ITEMS, (self.ontology,))
-        with_concepts, concepts, *_ = db.one("count items", _COUNTS)
+        db.copy(Statement("phrases", fill_scratch(sets.PHRASES)), phrases)
+        db.run(Statement("phrase statistics", analyze(sets.PHRASES)))
+        mapped, unmapped, *_ = db.one(
+            Statement(
+                "items", _ITEMS, (self.ontology,), answers=row(mapped=MANY, unmapped=1, unmapped_distinct=1)
+            )
+        )
+        with_concepts, concepts, *_ = db.one(
+            Statement("count items", _COUNTS, answers=row(records=MANY, concepts=1))
+        )
         self.found = Sets(records, with_concepts, concepts, mapped + unmapped, unmapped, tagger)
         self.share = mdav.share(records, with_concepts, self.policy.privacy.k)
 
@@ -94,14 +106,14 @@ class Microaggregation:
         self._refuse_impossible()
         method, k = self.policy.method, self.policy.privacy.k
         measure = mdav.MEASURES[method.variant or mdav.VARIANTS[0]]
-        self.db.run("distances", _DISTANCES, (method.distance or mdav.DISTANCES[0], measure))
-        self.db.run("partition", _PARTITION, (k,))
-        self.db.run("centroids", _CENTROIDS, (k,))
+        self.db.run(Statement("distances", _DISTANCES, (method.distance or mdav.DISTANCES[0], measure)))
+        self.db.run(Statement("partition", _PARTITION, (k,)))
+        self.db.run(Statement("centroids", _CENTROIDS, (k,)))
 
     def publish(self) -> None:
         """Writes the synthetic records."""
         share, fresh, method, columns = self.share, self.fresh, self.policy.method, self.plan.columns
-        self.db.run("synthetic records", _SYNTHETIC, (method.seed,))
+        self.db.run(Statement("synthetic records", _SYNTHETIC, (method.seed,)))
         insert = sets.insert_release(
             self.names,
             fresh,
@@ -110,14 +122,30 @@ class Microaggregation:
             with_concepts=share.with_concepts > 0,
             without=share.without > 0,
         )
-        self.written = self.db.run("insert release", insert)
+        self.written = self.db.run(
+            Statement(
+                "insert release",
+                insert,
+                note="columns that hold NULLs are compared as arrays, in which NULL equals NULL",
+            )
+        )
 
     def measure(self) -> None:
         """The terms of the release are looked up again: k is that of their concepts, together and one by one."""
         k = self.policy.privacy.k
-        figures = self.db.one("count classes", sets.class_figures(self.fresh, self.column, self.ontology))
+        figures = self.db.one(
+            Statement(
+                "count classes",
+                sets.class_figures(self.fresh, self.column, self.ontology),
+                answers=CLASS_COUNTS,
+            )
+        )
         rows, classes, smallest, largest, squares = map(int, figures)
-        [rare] = self.db.one("rare terms", sets.rare_terms(self.fresh, self.column, k, self.ontology))
+        [rare] = self.db.one(
+            Statement(
+                "rare terms", sets.rare_terms(self.fresh, self.column, k, self.ontology), answers=row(terms=0)
+            )
+        )
         self.published = Published(rows, classes, smallest, largest, squares, rare=int(rare))
 
     def verify(self) -> None:

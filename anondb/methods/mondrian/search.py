@@ -20,7 +20,7 @@ from anondb.models.sql import Closeness, Diversity, Models
 from anondb.run import publish_sql as publish
 from anondb.run.encode_sql import analyze
 from anondb.run.plan import Plan
-from anondb.run.statement import Steps
+from anondb.run.statement import MANY, Runner, Statement, row
 from anondb.sqltree.build import Node
 from anondb.sqltree.tables import Relation, Scratch, Sensitive
 
@@ -35,16 +35,22 @@ def of(plan: Plan, names: Scratch, judged: Models, null_code: Callable[[Sensitiv
     return Partitioning(names, judged.counted.quasi, judged.k, method.strict, conditions, looked_at, exact)
 
 
-def search(db: Steps, p: Partitioning) -> Classes:
+def search(db: Runner, p: Partitioning) -> Classes:
     """Cuts the frequency set; the outcome is a table of its combinations and their partitions."""
-    db.run("places", partition.places(p))
-    db.run("index of places", partition.index_places(p))
-    db.run("statistics of places", analyze(p.names.places))
+    db.run(Statement("places", partition.places(p)))
+    db.run(Statement("index of places", partition.index_places(p)))
+    db.run(Statement("statistics of places", analyze(p.names.places)))
     for number, table in enumerate(partition.tables(p), 1):
-        db.run(f"partitions {number}", table)
-    db.run("whole", partition.whole(p))
+        db.run(Statement(f"partitions {number}", table))
+    db.run(Statement("whole", partition.whole(p)))
     for condition in p.conditions:
-        [holds] = db.one(f"whole holds {condition.column}", partition.whole_holds(p, condition))
+        [holds] = db.one(
+            Statement(
+                f"whole holds {condition.column}",
+                partition.whole_holds(p, condition),
+                answers=row(holds=True),
+            )
+        )
         if not holds:
             raise UnsatisfiableError(
                 "the table as a whole does not satisfy the policy, so that no part of it is released",
@@ -56,7 +62,7 @@ def search(db: Steps, p: Partitioning) -> Classes:
 
 
 def write(
-    db: Steps,
+    db: Runner,
     p: Partitioning,
     plan: Plan,
     has_null: Sequence[bool],
@@ -68,24 +74,30 @@ def write(
     `labels` makes the classes of an algorithm that labels them in its own way.
     """
     names = p.names
-    db.run("statistics of partitions", analyze(names.partitioned))
-    db.run("class labels", classes.classes(p) if labels is None else labels)
-    db.run("statistics of classes", analyze(names.classes))
+    db.run(Statement("statistics of partitions", analyze(names.partitioned)))
+    db.run(Statement("class labels", classes.classes(p) if labels is None else labels))
+    db.run(Statement("statistics of classes", analyze(names.classes)))
     if plan.whole_rows:
         insert = classes.insert_rows(p, fresh, plan.columns, plan.kept)
     else:
-        db.run("combinations", classes.combinations(p))
-        db.run("combination statistics", analyze(names.combinations))
+        db.run(Statement("combinations", classes.combinations(p)))
+        db.run(Statement("combination statistics", analyze(names.combinations)))
         chosen = classes.chosen_of(p, has_null)
         insert = publish.insert_records(names, plan.source, fresh, plan.columns, chosen)
-    return db.run("insert release", insert)
+    return db.run(
+        Statement(
+            "insert release",
+            insert,
+            note="columns that hold NULLs are compared as arrays, in which NULL equals NULL",
+        )
+    )
 
 
 @dataclass
 class _Open:
     """The open partitions in the database."""
 
-    db: Steps
+    db: Runner
     p: Partitioning
     round: int = 0
     partitions: int = 1
@@ -94,33 +106,53 @@ class _Open:
 
     def rank(self) -> Widths:
         self.round += 1
-        self.db.run(f"ranks {self.round}", self._statement(cuts.ranks))
-        return Widths(*self.db.one(f"open {self.round}", self._statement(cuts.rank_figures)))
+        self.db.run(
+            Statement(
+                f"ranks {self.round}",
+                self._statement(cuts.ranks),
+                note="the search goes on with all open partitions until no cut is allowable; one round is shown",
+            )
+        )
+        return Widths(
+            *self.db.one(
+                Statement(
+                    f"open {self.round}",
+                    self._statement(cuts.rank_figures),
+                    answers=row(partitions=MANY if self.round == 1 else 0, columns=1),
+                )
+            )
+        )
 
     def cut(self, rank: int, numbered_from: int) -> int:
         step = f"{self.round}, column {rank}"
-        made = self.db.run(f"cut {step}", self._statement(cuts.cut, rank), (numbered_from,))
+        made = self.db.run(Statement(f"cut {step}", self._statement(cuts.cut, rank), (numbered_from,)))
         for number, condition in enumerate(self.p.conditions, 1):
-            refused = self.db.run(f"refuse {step}, model {number}", self._statement(halves.refuse, condition))
+            refused = self.db.run(
+                Statement(f"refuse {step}, model {number}", self._statement(halves.refuse, condition))
+            )
             made -= refused
         self.cuts += made
         return made
 
     def split(self) -> Halves:
-        large, columns = self.db.one(f"halves {self.round}", self._statement(halves.figures))
+        large, columns = self.db.one(
+            Statement(
+                f"halves {self.round}", self._statement(halves.figures), answers=row(large=1, columns=(1,))
+            )
+        )
         # what there is none of need not be looked for
         if self.cuts != self.partitions:
-            self.db.run(f"uncut {self.round}", self._statement(halves.close_uncut))
+            self.db.run(Statement(f"uncut {self.round}", self._statement(halves.close_uncut)))
         if large < 2 * self.cuts:
-            self.db.run(f"small halves {self.round}", self._statement(halves.close_small))
+            self.db.run(Statement(f"small halves {self.round}", self._statement(halves.close_small)))
         if large:
-            self.db.run(f"large halves {self.round}", self._statement(halves.large))
-        self.db.run(f"done {self.round}", self._statement(partition.empty_round))
+            self.db.run(Statement(f"large halves {self.round}", self._statement(halves.large)))
+        self.db.run(Statement(f"done {self.round}", self._statement(partition.empty_round)))
         self.p, self.partitions, self.cuts = self.p.next_round(), large, 0
         return Halves(large, tuple(columns))
 
     def close(self) -> None:
-        self.db.run("close", halves.close_all(self.p))
+        self.db.run(Statement("close", halves.close_all(self.p)))
 
     def _statement(self, build: Callable[..., Node], *arguments: object) -> Node:
         """Every other round has the same statements, and a tree takes longer to build than to run, sometimes."""
