@@ -12,7 +12,8 @@ from typing import Any
 import psycopg
 
 from anondb.errors import AnondbError, DatabaseError
-from anondb.methods.registry import ALGORITHMS
+from anondb.methods.full_domain.method import FullDomain
+from anondb.methods.registry import METHODS
 from benchmarks import (
     aika,
     full_domain,
@@ -44,7 +45,7 @@ BENCHMARKS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "optimal": optimal.run,
 }
 
-FULL_DOMAIN = [name for name, algorithm in ALGORITHMS.items() if algorithm.needs_hierarchies]
+FULL_DOMAIN = [name for name, method in METHODS.items() if isinstance(method, FullDomain)]
 
 
 def main() -> int:

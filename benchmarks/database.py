@@ -14,7 +14,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from anondb.db.connection import Door
-from anondb.db.embedded.start import start as embedded
+from anondb.db.embedded import server as embedded
 from anondb.db.install.upgrade import upgrade
 
 

@@ -105,8 +105,8 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
 
     def plan(self, policy: Policy | Path | str, *, replace: bool = False) -> str:
         """The whole SQL that a run would send; reads the catalogue and touches nothing."""
-        from anondb.methods.le_diversity.parts import is_in_parts, parts
         from anondb.methods.meanings import ontologies
+        from anondb.methods.registry import method_of, other_shapes
         from anondb.run import explain
         from anondb.run.compile import compile_plan
 
@@ -117,7 +117,9 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
         items = catalog.resolve_items(self.session, policy)
         needed = bool(ontologies(policy))
         found = catalog.snapshot(self.session, source, target, items, with_ontologies=needed)
-        found = catalog.with_parts(self.session, found, parts(target), in_parts=is_in_parts(policy))
+        found = catalog.with_parts(
+            self.session, found, other_shapes(target), in_parts=bool(method_of(policy).suffixes())
+        )
         return explain.script(compile_plan(policy, found, replace=replace))
 
     def lattice(

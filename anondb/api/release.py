@@ -40,8 +40,8 @@ class Release:
         from anondb.report import frames
 
         result, connection = self.result, self._database.session
-        if result.ontology is not None:
-            return frames.set_class_sizes(connection, result.relation, result.quasi[0], result.ontology)
+        if (by_concept := result.finding.class_sizes()) is not None:
+            return frames.set_class_sizes(connection, result.relation, *by_concept)
         return frames.class_sizes(connection, result.relation, list(result.quasi))
 
     def __repr__(self) -> str:

@@ -15,7 +15,6 @@ from anondb.cli.output import RunProgress, echo, echo_json, out, plain, table
 from anondb.errors import UsageError
 from anondb.policy.load import load
 from anondb.report.exposure import exposure
-from anondb.report.words import EXACT_BOUNDS, counted
 from anondb.run.plan import Options
 from anondb.run.result import Result
 
@@ -149,18 +148,16 @@ def print_result(result: Result) -> None:
         for column, level in result.levels.items():
             levels.add_row(plain(column), str(level), str(result.heights[column]))
         out.print(levels)
-    elif result.fusions is None and result.concepts is None:
-        cut = ", ".join(map(plain, result.partitioned))
-        out.print(f"Classes differ in: {cut}." if cut else "All records are in one class.")
+    elif shape := result.finding.shape():
+        out.print(plain(shape))
     sizes = result.metrics
     out.print(
         f"\nclass sizes: {sizes['class_size_min']:.0f} smallest, {sizes['class_size_mean']:.1f} mean, "
         f"{sizes['class_size_max']:.0f} largest"
     )
-    out.print(_way(result))
-    if result.objective and result.score is not None:
-        proven = "" if result.proven else "; a better node may exist"
-        out.print(f"{result.objective}: {result.score:.6g}{proven}")
+    way, *more = result.finding.way(result)
+    for line in (f"run {result.run}: {way}", *more):
+        out.print(plain(line))
     for line in summary(result.figures):
         out.print(line)
     out.print()
@@ -173,35 +170,3 @@ def of_whom(result: Result) -> str:
     """Whom a record looks like: where persons are counted, other persons."""
     several = "s" * (result.k != 2)
     return f"other person{several}" if "persons_min" in result.metrics else f"other{several}"
-
-
-def _way(result: Result) -> str:
-    """How the search went, in the terms of its kind."""
-    if result.tables:
-        reached = [value for name, value in result.metrics.items() if name.startswith("le_diversity:")]
-        return f"run {result.run}: {result.algorithm} reached l = {reached[0]:.4g}"
-    if result.iterations is not None:
-        return (
-            f"run {result.run}: {result.algorithm} looked at {result.iterations:,} partitions; "
-            f"{result.partitions:,} are left, and make {result.classes:,} classes by their labels"
-            + ("\n" + EXACT_BOUNDS if result.bounds == "exact" else "")
-        )
-    if result.concepts is not None:
-        return (
-            f"run {result.run}: {result.algorithm} grouped sets of {result.concepts:,} different concepts; "
-            f"{result.unmapped:,} of {counted(round(result.metrics['texts']), 'text')} mean none of the ontology, "
-            "and are not released"
-        )
-    if result.fusions is not None:
-        return (
-            f"run {result.run}: {result.fusions:,} of {result.tuples:,} different combinations of values, and "
-            f"{result.changed:,} of {result.records:,} records with them, took the values of a similar one"
-            + "".join(
-                f"\n{counted(texts, 'text')} of {plain(column)}, of {counted(records, 'record')}, "
-                f"{'is' if texts == 1 else 'are'} unknown to its ontology"
-                for column, (texts, records) in result.unknown.items()
-                if texts
-            )
-        )
-    rolled = f", {result.rollups} roll-ups" if result.rollups else ""
-    return f"run {result.run}: {result.algorithm} checked {result.checks} of {result.lattice:,} nodes{rolled}"

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import Protocol
+from typing import Any, Protocol
 
 from anondb.compare.trial import Setting, Trial, attempt
 from anondb.db.connection import Door, one_snapshot
 from anondb.db.install.upgrade import require_current
 from anondb.errors import UsageError, did_you_mean
-from anondb.methods.mdav import method as microaggregate
-from anondb.methods.registry import ALGORITHMS, Algorithm
-from anondb.policy.hierarchy_forms import ANY_TYPE
-from anondb.policy.load import WEIGHTED
+from anondb.methods.full_domain.method import WEIGHTED
+from anondb.methods.method import ReleaseMethod
+from anondb.methods.registry import METHODS
 from anondb.policy.model import Column, Method, Policy, Role
 from anondb.run.pipeline import Listener, Silence
 from anondb.run.plan import Options
@@ -55,10 +53,7 @@ def compare(
     with door.open() as connection:
         require_current(connection)
         for algorithm in {setting.algorithm for setting in settings}:
-            if ALGORITHMS[algorithm].search is not None:  # or the first to use a package would pay for it
-                import_module(f"anondb.methods.full_domain.{algorithm}")
-            if ALGORITHMS[algorithm].sets:
-                microaggregate.load_ahead()
+            METHODS[algorithm].load_ahead()  # or the first to use a package would pay for it
         with one_snapshot(connection, "comparing", undo=True):
             for number, setting in enumerate(settings, 1):
                 listener.trial(setting, number, len(settings))
@@ -88,10 +83,10 @@ def settings_of(
     if not (algorithms and demanded and counts) or variants == []:
         raise UsageError("there is nothing to compare", hint="give at least one algorithm, k and number")
     for name in algorithms:
-        if name not in ALGORITHMS:
-            hint = did_you_mean(name, ALGORITHMS) or f"choose from {', '.join(ALGORITHMS)}"
+        if name not in METHODS:
+            hint = did_you_mean(name, METHODS) or f"choose from {', '.join(METHODS)}"
             raise UsageError(f'there is no algorithm "{name}"', hint=hint)
-    if policy.privacy.le_diversity or any(ALGORITHMS[name].anatomizes for name in algorithms):
+    if policy.privacy.le_diversity or any(METHODS[name].suffixes() for name in algorithms):
         raise UsageError(
             "le_diversity generalizes nothing, and is not compared with algorithms that do",
             hint="run its policy, and see anondb evaluate",
@@ -122,9 +117,9 @@ def _variants(algorithms: Sequence[str], asked: Sequence[str] | None) -> dict[st
     """Which variants of each algorithm are tried; one that has none is tried once, as it is."""
     if asked is None:
         return {name: [None] for name in algorithms}
-    known = {word: None for name in algorithms for word in ALGORITHMS[name].variants}
+    known = {word: None for name in algorithms for word in METHODS[name].options.get("variant", ())}
     if not known:
-        having = ", ".join(name for name, algorithm in ALGORITHMS.items() if algorithm.variants)
+        having = ", ".join(name for name, method in METHODS.items() if "variant" in method.options)
         raise UsageError(
             f"{' and '.join(algorithms)} {'have' if len(algorithms) > 1 else 'has'} no variants to compare",
             hint=f"they are of {having}: name the algorithm, or leave the variants out",
@@ -134,7 +129,7 @@ def _variants(algorithms: Sequence[str], asked: Sequence[str] | None) -> dict[st
             hint = did_you_mean(word, known) or f"choose from {', '.join(known)}"
             raise UsageError(f'there is no variant "{word}"', hint=hint)
     mine = {
-        name: [word for word in dict.fromkeys(asked) if word in ALGORITHMS[name].variants]
+        name: [word for word in dict.fromkeys(asked) if word in METHODS[name].options.get("variant", ())]
         for name in algorithms
     }
     return {name: list(words) or [None] for name, words in mine.items()}
@@ -142,60 +137,39 @@ def _variants(algorithms: Sequence[str], asked: Sequence[str] | None) -> dict[st
 
 def variant(policy: Policy, setting: Setting) -> Variant:
     """The policy as this setting has it; a quasi-identifier that is not tried is not released."""
-    algorithm = ALGORITHMS[setting.algorithm]
-    columns = tuple(_column(column, setting, algorithm) for column in policy.columns)
-    method = _method(policy.method, setting, algorithm)
-    changed = replace(policy, columns=columns, method=method, privacy=replace(policy.privacy, k=setting.k))
-    if algorithm.sets != any(column.is_set for column in changed.quasi):
-        hint = "compare mdav with itself, by k: --algorithms mdav --k 2,3,5"
-        return Variant(
-            changed, refusal=UsageError("sets of texts are for mdav, and mdav for sets", hint=hint)
-        )
-    without = [column.name for column in changed.quasi if column.hierarchy is None]
-    if algorithm.needs_hierarchies and without:
-        named = ", ".join(f'"{name}"' for name in without)
-        refusal = UsageError(
-            f"no hierarchy for {named}, and {algorithm.name} needs one",
-            hint=f"{ANY_TYPE}; or compare algorithms that need none: mondrian",
-        )
-        return Variant(changed, refusal=refusal)
-    return Variant(changed, tuple(_ignored(policy, changed, algorithm)))
-
-
-def _column(column: Column, setting: Setting, algorithm: Algorithm) -> Column:
-    if column.role is not Role.QUASI:
-        return column
-    if column.name not in setting.columns:
-        return Column(column.name, Role.IDENTIFIER)
-    if not algorithm.meanings:
-        column = replace(column, ontology=None)
-    return replace(column, min_level=0, max_level=None) if algorithm.partitions else column
-
-
-def _method(said: Method, setting: Setting, algorithm: Algorithm) -> Method:
-    """The objective is the policy's where the algorithm has it, else its own first one; so is the heuristic."""
-    objective = _known(said.objective, algorithm.objectives)
-    weights = {name: weight for name, weight in said.weights.items() if name in setting.columns}
-    weighs = objective in WEIGHTED and any(weights.get(name, 1.0) > 0 for name in setting.columns)
-    return Method(
-        algorithm.name,
-        heuristic=_known(said.heuristic, algorithm.heuristics),
-        objective=objective,
-        weights=weights if weighs else {},
-        variant=setting.variant or _known(said.variant, algorithm.variants),
-        measure=said.measure if algorithm.meanings else None,
-        seed=said.seed if algorithm.draws else 0,
-        distance=said.distance if algorithm.sets else None,
-        bounds=said.bounds,
-        strict=said.strict or algorithm.fuses or not algorithm.partitions,
+    method = METHODS[setting.algorithm]
+    columns = tuple(
+        Column(column.name, Role.IDENTIFIER)
+        if column.role is Role.QUASI and column.name not in setting.columns
+        else column
+        for column in policy.columns
     )
+    fewer = replace(policy, columns=columns, privacy=replace(policy.privacy, k=setting.k))
+    try:
+        changed = method.varied(_method(policy.method, setting, method), fewer)
+    except UsageError as refusal:
+        return Variant(fewer, refusal=refusal)
+    return Variant(changed, tuple(_ignored(policy, changed, method)))
+
+
+def _method(keys: Method, setting: Setting, method: ReleaseMethod) -> Method:
+    """What the policy says where the method knows it, else its own first word or default."""
+    words: dict[str, Any] = {key: _known(getattr(keys, key), known) for key, known in method.options.items()}
+    if setting.variant is not None:
+        words["variant"] = setting.variant
+    further = {key: getattr(keys, key) for key in method.keys if key != "weights"}
+    weights = {name: weight for name, weight in keys.weights.items() if name in setting.columns}
+    weighs = words.get("objective") in WEIGHTED and any(
+        weights.get(name, 1.0) > 0 for name in setting.columns
+    )
+    return Method(method.name, **words, **further, weights=weights if weighs else {})
 
 
 def _known(word: str | None, words: Sequence[str]) -> str | None:
     return word if word in words else next(iter(words), None)
 
 
-def _ignored(policy: Policy, changed: Policy, algorithm: Algorithm) -> Iterator[str]:
+def _ignored(policy: Policy, changed: Policy, algorithm: ReleaseMethod) -> Iterator[str]:
     """What the policy asks for and this algorithm does not know."""
     tried = {column.name: column for column in changed.quasi}
     for column in policy.quasi:
@@ -204,13 +178,13 @@ def _ignored(policy: Policy, changed: Policy, algorithm: Algorithm) -> Iterator[
             yield f'the ontology of "{column.name}" is not read by {algorithm.name}'
         if column.name in tried and asked != (tried[column.name].min_level, tried[column.name].max_level):
             yield f'the levels of "{column.name}" are not bounded: {algorithm.name} gives it none'
-    said, method, own = policy.method, changed.method, ALGORITHMS[policy.method.algorithm]
+    said, method, own = policy.method, changed.method, METHODS[policy.method.algorithm].options
     for key, word, kept, words in (
-        ("objective", said.objective, method.objective, own.objectives),
-        ("heuristic", said.heuristic, method.heuristic, own.heuristics),
+        ("objective", said.objective, method.objective, own.get("objective", ())),
+        ("heuristic", said.heuristic, method.heuristic, own.get("heuristic", ())),
     ):
         # the first word is what a policy has that does not say any
-        if word is not None and word not in (kept, words[0]):
+        if word is not None and word not in (kept, *words[:1]):
             yield f'the {key} "{word}" is not known to {algorithm.name}'
     if {name for name in said.weights if name in tried} != set(method.weights):
         yield f"the weights have no meaning to {algorithm.name} here"

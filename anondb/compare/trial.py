@@ -25,6 +25,12 @@ where c.relnamespace = pg_my_temp_schema() and c.relkind = 'r'
 """
 
 
+# counts of single methods; the others have none of them
+_COUNTED_BY_SOME = (
+    "generalizations", "checks", "lattice", "iterations", "partitioned", "tuples", "rare", "fusions", "changed",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Setting:
     """What one trial tries, of all that a comparison does."""
@@ -61,15 +67,7 @@ class Trial:
     @property
     def selected(self) -> str:
         """The generalization in words."""
-        if self.result is None:
-            return ""
-        if self.result.levels:
-            return ", ".join(f"{name} {level}" for name, level in self.result.levels.items())
-        if self.result.concepts is not None:
-            return f"sets of {self.result.concepts:,} concepts"
-        if self.result.fusions is not None:
-            return f"fused {self.result.fusions:,} of {self.result.tuples:,}"
-        return f"cut by {', '.join(self.result.partitioned)}" if self.result.partitioned else "one class"
+        return "" if self.result is None else self.result.finding.selected
 
     @property
     def figures(self) -> dict[str, float | None]:
@@ -77,7 +75,6 @@ class Trial:
         result = self.result
         if result is None:
             return {}
-        levelled = bool(result.levels)
         return {
             # what measuring costs says nothing of the algorithm that made what is measured
             "seconds": round(sum(s for stage, s in result.seconds.items() if stage != "evaluate"), 4),
@@ -89,15 +86,8 @@ class Trial:
             "suppressed": result.suppressed,
             "classes": result.classes,
             "k_reached": result.k,
-            "generalizations": sum(result.levels.values()) if levelled else None,
-            "checks": result.checks,
-            "lattice": result.lattice,
-            "iterations": result.iterations,
-            "partitioned": None if levelled else len(result.partitioned),
-            "tuples": result.tuples,
-            "rare": result.rare,
-            "fusions": result.fusions,
-            "changed": result.changed,
+            **dict.fromkeys(_COUNTED_BY_SOME),
+            **result.finding.counts(),
             **result.all_metrics(),
         }
 
@@ -112,7 +102,7 @@ class Trial:
             "failure": self.failure or None,
             "ignored": list(self.ignored),
             "levels": {} if result is None else dict(result.levels),
-            "partitioned": [] if result is None else list(result.partitioned),
+            "partitioned": [] if result is None else result.finding.as_json().get("partitioned", []),
             "figures": self.figures,
             "notes": {} if result is None else notes(result.figures),
         }

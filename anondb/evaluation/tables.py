@@ -17,7 +17,7 @@ from anondb.evaluation.tried import tried
 from anondb.evaluation.two_tables import EvaluationRequest, Tables, look_up
 from anondb.run import linked_sql as linked
 from anondb.run.plan import Options
-from anondb.run.statement import METRIC_ROWS, Statement, row
+from anondb.run.statement import METRIC_ROWS, Statement, no_rows, row
 
 MEASURE = "wup"
 
@@ -48,6 +48,7 @@ select r.name, r.of_column, r.after, r.note, r.before
 from anondb.risk_before_after($1::text::regclass, $2::text::regclass, $3::name[],
                               fraction => $4::double precision, roots => $5::text[]) as r
 """
+_BEFORE_AFTER = no_rows("name", "of_column", "value", "note", "before")
 _RISK = """
 select r.name, r.of_column, r.value, r.note
 from anondb.risk($1::text::regclass, $2::name[], population => $3::text::regclass, roots => $4::text[],
@@ -206,7 +207,7 @@ class _Evaluating:
             arguments = (self.original, self.release, self.quasi, fraction, self.roots)
             return [
                 Figure(*row)
-                for row in self.db.rows(Statement("risk", _RISKS, arguments, answers=METRIC_ROWS))
+                for row in self.db.rows(Statement("risk", _RISKS, arguments, answers=_BEFORE_AFTER))
             ]
 
         found = tried(self.db, FAMILIES["risk"][:-1], risks)

@@ -78,6 +78,21 @@ class Spot:
         return [problem for path, problem in sorted(self.found, key=lambda one: _position(document, one[0]))]
 
 
+@dataclass(frozen=True)
+class PolicyKeys:
+    """The tables of a policy as far as they could be understood, for rules between them."""
+
+    columns: Table
+    privacy: Table
+    method: Table
+    roles: Mapping[str, Role | None]  # in the order of the policy; None where a role could not be understood
+    with_hierarchy: Collection[str]
+
+    @property
+    def quasi(self) -> list[str]:
+        return [name for name, role in self.roles.items() if role is Role.QUASI]
+
+
 Reader = Callable[[Spot, Any], Any]
 """Returns what a value means, or raises a UsageError that says what is wrong with it."""
 

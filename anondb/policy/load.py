@@ -14,10 +14,7 @@ from typing import Any
 
 from anondb.errors import PolicyError, Problem, UsageError
 from anondb.methods.le_diversity.policy import read_le_diversity
-from anondb.methods.mdav.policy import check_set_method, read_distance, read_items
-from anondb.methods.meanings_policy import MEASURES, check_method, read_seed
-from anondb.methods.mondrian.mondrian import BOUNDS
-from anondb.methods.registry import ALGORITHMS, Algorithm
+from anondb.methods.registry import METHODS
 from anondb.models.policy import read_l_diversity, read_t_closeness, with_models
 from anondb.policy.check import (
     Key,
@@ -36,13 +33,11 @@ from anondb.policy.check import (
     shown,
     written,
 )
+from anondb.policy.columns import read_items
 from anondb.policy.hierarchy_forms import read_hierarchy
 from anondb.policy.model import Column, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
 from anondb.policy.rules import check_together
-
-WEIGHTED = ("loss", "semantic", "height")
-"""Objectives that are sums over the columns, so that a column can count more than another."""
 
 
 def load(path: Path | str) -> Policy:
@@ -107,43 +102,30 @@ def _read_privacy(spot: Spot, value: object) -> Table:
 
 
 def _read_method(spot: Spot, value: object) -> Table:
-    said = read_table(spot, value, METHOD)
-    algorithm = ALGORITHMS.get(said.get("algorithm", ""))
-    if algorithm and algorithm.heuristics:
-        if "heuristic" in said:
-            spot.at("heuristic").attempt(choice(algorithm.heuristics), said["heuristic"])
-        said.setdefault("heuristic", algorithm.heuristics[0])
-    elif algorithm and "heuristic" in said:
-        spot.at("heuristic").report(f"{algorithm.name} has no heuristics", "leave the key out")
-    if algorithm and algorithm.objectives:
-        if "objective" in said:
-            spot.at("objective").attempt(choice(algorithm.objectives), said["objective"])
-        said.setdefault("objective", algorithm.objectives[0])
-        if "weights" in said and not spot.at("objective").faulty:
-            _check_weighing(spot.at("weights"), said["objective"], algorithm)
-    elif algorithm:
-        for key in said.keys() & {"objective", "weights"}:
-            _refuse_objective(spot.at(key), algorithm)
-    if algorithm:
-        check_method(spot, said, algorithm)
-        check_set_method(spot, said, algorithm)
-    if algorithm and not algorithm.cuts:
-        for key in said.keys() & {"strict", "bounds"}:
-            spot.at(key).report(f"{algorithm.name} does not partition the records", "leave the key out")
-    return said
+    keys = read_table(spot, value, METHOD)
+    method = METHODS.get(keys.get("algorithm", ""))
+    if method is None:
+        return keys
+    for key in [key for key in keys if key != "algorithm" and not method.reads(key)]:
+        spot.at(key).report(*method.unread_key(key))
+    for key, words in method.options.items():
+        if key in keys:
+            spot.at(key).attempt(choice(words), keys[key])
+        keys.setdefault(key, words[0])
+    method.read_keys(spot, keys)
+    return keys
 
 
-def _refuse_objective(spot: Spot, algorithm: Algorithm) -> None:
-    others = [quoted(other.name) for other in ALGORITHMS.values() if other.objectives]
-    hint = ", or ".join(["leave the key out", *(f"set algorithm = {name}" for name in others)])
-    spot.report(f"{algorithm.name} has no objectives, and so no use for {spot.key}", hint)
+MEASURES = ("wup", "wup_depth", "path", "lch", "shared")
+"""Of the similarity of concepts, as the database has them."""
 
 
-def _check_weighing(spot: Spot, objective: str, algorithm: Algorithm) -> None:
-    if objective not in WEIGHTED:
-        weighted = ", ".join(quoted(name) for name in algorithm.objectives if name in WEIGHTED)
-        message = f"the objective {objective} counts records in classes, and {spot.key} are of columns"
-        spot.report(message, f"leave the weights out, or choose the objective from {weighted}")
+def _read_seed(spot: Spot, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not -(2**63) <= value < 2**63:
+        raise UsageError(
+            f"{spot.key} must be a whole number, not {shown(value)}", hint="any will do: seed = 7"
+        )
+    return value
 
 
 def _read_weights(spot: Spot, value: object) -> Table:
@@ -212,16 +194,16 @@ PRIVACY: Mapping[str, Key] = {
     "le_diversity": Key(read_le_diversity),
 }
 METHOD: Mapping[str, Key] = {
-    "algorithm": Key(choice(ALGORITHMS), 'add algorithm = "datafly"'),
+    "algorithm": Key(choice(METHODS), 'add algorithm = "datafly"'),
     "heuristic": Key(read_text),
     "objective": Key(read_text),
     "weights": Key(_read_weights),
     "strict": Key(read_flag),
-    "bounds": Key(choice(BOUNDS)),
+    "bounds": Key(read_text),
     "variant": Key(read_text),
     "measure": Key(choice(MEASURES)),
-    "seed": Key(read_seed),
-    "distance": Key(read_distance),
+    "seed": Key(_read_seed),
+    "distance": Key(read_text),
 }
 TOP: Mapping[str, Key] = {
     "source": Key(read_name, 'add source = "schema.table" above the first [table]: what to anonymize'),

@@ -6,12 +6,11 @@ from collections.abc import Collection, Mapping
 
 from anondb.errors import did_you_mean
 from anondb.methods.le_diversity.policy import check_le_diversity
-from anondb.methods.mdav.policy import check_sets
-from anondb.methods.meanings_policy import check_columns, check_models
-from anondb.methods.registry import ALGORITHMS, Algorithm
+from anondb.methods.method import ReleaseMethod
+from anondb.methods.registry import METHODS
 from anondb.models.policy import Models
-from anondb.policy.check import Spot, Table, instead
-from anondb.policy.hierarchy_forms import ANY_TYPE
+from anondb.policy.check import PolicyKeys, Spot, Table, instead
+from anondb.policy.columns import check_columns
 from anondb.policy.model import Role
 from anondb.policy.names import quoted
 
@@ -30,13 +29,17 @@ def check_together(spot: Spot, said: Table, document: Table) -> None:
     # a hierarchy that could not be read is there all the same
     with_hierarchy = {name for name in said["columns"] if "hierarchy" in written[name]}
     method, privacy = said.get("method", {}), said.get("privacy", {})
-    algorithm = ALGORITHMS.get(method.get("algorithm", ""))
-    _check_quasi(spot, roles, with_hierarchy, algorithm)
-    check_columns(spot, said["columns"], algorithm)
+    algorithm = METHODS.get(method.get("algorithm", ""))
+    keys = PolicyKeys(said["columns"], privacy, method, roles, with_hierarchy)
+    if not keys.quasi and all(roles.values()):
+        spot.at("columns", "").report(
+            "no column is a quasi-identifier, so that there is nothing to anonymize",
+            'set role = "quasi" for what could single out a person: age, zip code, occupation',
+        )
+    check_columns(spot, said["columns"], algorithm, METHODS)
+    if algorithm:
+        algorithm.check(spot, keys)
     check_models(spot, privacy, algorithm)
-    check_sets(spot, said["columns"], privacy, algorithm)
-    if algorithm and not algorithm.needs_hierarchies:
-        _refuse_levels(spot, said["columns"], algorithm)
     _check_weights(spot.at("method", "weights"), method.get("weights", {}), roles)
     _check_unit(spot.at("privacy", "unit"), privacy, roles, said["columns"])
     closeness: Models = privacy.get("t_closeness", ())
@@ -48,32 +51,16 @@ def check_together(spot: Spot, said: Table, document: Table) -> None:
     _check_generalized(spot, (*closeness, *similar), roles, with_hierarchy)
 
 
-def _check_quasi(
-    spot: Spot, roles: Roles, with_hierarchy: Collection[str], algorithm: Algorithm | None
-) -> None:
-    quasi = [name for name, role in roles.items() if role is Role.QUASI]
-    if algorithm and algorithm.needs_hierarchies:
-        for name in quasi:
-            if name not in with_hierarchy:
-                spot.at("columns", name, "hierarchy").report(
-                    f"quasi-identifier {quoted(name)} has no hierarchy, and {algorithm.name} needs one",
-                    ANY_TYPE,
-                )
-    if not quasi and all(roles.values()):
-        spot.at("columns", "").report(
-            "no column is a quasi-identifier, so that there is nothing to anonymize",
-            'set role = "quasi" for what could single out a person: age, zip code, occupation',
-        )
-
-
-def _refuse_levels(spot: Spot, columns: Table, algorithm: Algorithm) -> None:
-    for name, column in columns.items():
-        for key in ("min_level", "max_level"):
-            if key in column and column.get("role") is Role.QUASI:
-                spot.at("columns", name, key).report(
-                    f"{key} bounds the level of a whole column, and {algorithm.name} gives it none",
-                    "leave the key out",
-                )
+def check_models(spot: Spot, privacy: Table, algorithm: ReleaseMethod | None) -> None:
+    """A model that a method cannot see to would fail only when its release is verified."""
+    if algorithm is None or algorithm.class_models:
+        return
+    for key in ("l_diversity", "t_closeness"):
+        if key in privacy:
+            spot.at("privacy", key).report(
+                f"{algorithm.name} protects by k alone, and does not look at sensitive columns",
+                "choose an algorithm that does: datafly, incognito, optimal or mondrian",
+            )
 
 
 def _check_weights(spot: Spot, weights: Mapping[str, float], roles: Roles) -> None:

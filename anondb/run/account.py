@@ -12,11 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from anondb.hierarchies.forms import BuiltVgh, CsvVgh, Dates, Hierarchy, Intervals, Mask, StoredVgh
-from anondb.methods.full_domain import grid
 from anondb.methods.full_domain.lattice import Levels
-from anondb.methods.full_domain.nodes import node_states
-from anondb.methods.full_domain.search import Found, Search
-from anondb.methods.outcome import Classes
 from anondb.policy.model import Column, Privacy, Role
 from anondb.run import account_sql as figures
 from anondb.run.evaluate import Evaluating
@@ -25,20 +21,21 @@ from anondb.run.statement import SIZES, Statement, no_rows
 from anondb.run.verify import Published
 from anondb.sqltree.tables import Quasi
 
-MOST_NODES = 300  # of a lattice that is kept node by node
 MOST_BRANCHES = 300  # of a hierarchy
 _STEPS = (1, 2, 5)  # of sizes in a bin: 1, 2, 5, 10, 20 …
 
 Account = dict[str, Any]
 
 
-def account(run: Evaluating, found: Found, published: Published, *, evaluated: bool) -> Account:
+def account(run: Evaluating, published: Published, lattice: Account | None, *, evaluated: bool) -> Account:
     """What is kept of a run for its report; without an evaluation, what is known anyway."""
     policy, levels = run.plan.policy, run.outcome.levels if isinstance(run.outcome, Levels) else None
-    fuses = isinstance(run.outcome, Classes) and run.outcome.tuples is not None
+    replaced = run.by_meaning is not None
     kept: Account = {
         "columns": [
-            _column(c, next((q for q in run.encoded.quasi if q.name == c.name), None), levels, fuses=fuses)
+            _column(
+                c, next((q for q in run.encoded.quasi if q.name == c.name), None), levels, replaced=replaced
+            )
             | ({"hierarchy": _built(run.plan.built[c.name])} if c.name in run.plan.built else {})
             for c in policy.columns
         ],
@@ -48,7 +45,7 @@ def account(run: Evaluating, found: Found, published: Published, *, evaluated: b
             "how": policy.privacy.suppress,
             "reasons": _reasons(run),
         },
-        "lattice": None if found.search is None else _lattice(run, found.search, policy.method.objective),
+        "lattice": lattice,
     }
     return kept | (looked_up(run) if evaluated else {})
 
@@ -86,14 +83,14 @@ def looked_up(run: Evaluating) -> Account:
 
 
 def _column(
-    column: Column, quasi: Quasi | None, levels: Sequence[int] | None, *, fuses: bool = False
+    column: Column, quasi: Quasi | None, levels: Sequence[int] | None, *, replaced: bool = False
 ) -> Account:
     found: Account = {"name": column.name, "role": str(column.role)}
     if quasi is not None and column.role is Role.QUASI:
         found["hierarchy"] = in_words(column.hierarchy)
         if column.ontology is not None:
             found["hierarchy"] = f"no hierarchy: concepts of {column.ontology}"
-        elif fuses and column.hierarchy is None:
+        elif replaced and column.hierarchy is None:
             found["hierarchy"] = "no hierarchy: values of the data"
         found["height"] = quasi.height
         found["level"] = None if levels is None else levels[quasi.number - 1]
@@ -154,19 +151,6 @@ def _reasons(run: Evaluating) -> dict[str, int]:
     why = "in classes that fail a demand" if judged else "in classes that are too small"
     reasons = {why: run.outcome.suppressed, "with a NULL in a quasi-identifier": run.encoded.with_null}
     return {reason: records for reason, records in reasons.items() if records}
-
-
-def _lattice(run: Evaluating, search: Search, objective: str | None) -> Account | None:
-    lattice = search.lattice
-    if lattice.size > grid.MOST_NODES or len(lattice.grid.shape) > grid.MOST_COLUMNS:
-        return None  # Datafly walks through lattices of any size, and nobody keeps track of their nodes
-    assert isinstance(run.outcome, Levels)
-    found: Account = {"chosen": list(run.outcome.levels), "score": objective or ""}
-    if lattice.size <= MOST_NODES:
-        nodes = node_states(search, scored=objective is not None)
-        return found | {"nodes": [[list(node.levels), node.state, node.score] for node in nodes]}
-    heights = lattice.states_by_height()
-    return found | {"heights": [[height, state, count] for (height, state), count in heights.items()]}
 
 
 def binned(sizes: Iterable[Sequence[int]], k: int) -> list[tuple[int, int]]:

@@ -21,10 +21,9 @@ from anondb.hierarchies.forms import (
     Values,
     VghTable,
 )
-from anondb.methods.le_diversity import parts
 from anondb.methods.mdav.compile import coded_set, item_rows, with_item_columns
 from anondb.methods.meanings import unknown_ontologies
-from anondb.methods.registry import ALGORITHMS, Algorithm
+from anondb.methods.registry import method_of
 from anondb.policy.check import written
 from anondb.policy.model import Column, Name, Policy, Role
 from anondb.policy.names import quoted
@@ -38,14 +37,15 @@ Table = dict[str, Any]
 
 def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -> Plan:
     """The plan; raises PolicyError naming every column, hierarchy and target that does not fit."""
+    method = method_of(policy)
     snapshot, of_items = with_item_columns(policy, snapshot)
     there = {column.name: column for column in snapshot.source.columns}
     named = {column.name: column for column in policy.columns}
     problems = [
         *_unnamed(policy, there, named),
         *_unknown(policy, there, named),
-        *parts.problems(policy),
-        *parts.outlived(policy, () if replace else snapshot.outlived),
+        *method.problems(policy),
+        *_outlived(policy, () if replace else snapshot.outlived),
         *unknown_ontologies(policy, snapshot.ontologies),
         *of_items,
         *(
@@ -78,35 +78,29 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
         problems += _incomparable(policy, there[policy.privacy.unit])
     if problems:
         raise PolicyError(problems)
-    algorithm = ALGORITHMS[policy.method.algorithm]
-    if algorithm.cuts or algorithm.anatomizes:  # ranges say more of numbers and dates than a hierarchy does
-        quasi = [
-            changed(q, hierarchy=Values(), height=1, root=ROOT) if q.column.is_ranged else q for q in quasi
-        ]
     columns = tuple(c for c in snapshot.source.columns if named[c.name].role is not Role.IDENTIFIER)
     kept = [column for column in columns if named[column.name].role is not Role.QUASI]
     unit = there[policy.privacy.unit] if policy.privacy.unit is not None else None
     if unit is not None and unit.unique:
         unit = None  # every record is another person's, so that there is nothing to count
-    if unit is not None and algorithm.partitions:
-        raise PolicyError([_no_persons(policy, algorithm)])
-    # relaxed, the records of one combination are dealt to several classes, which takes their counts
-    whole_rows = unit is None and (not policy.method.strict or rows_repeat(kept, snapshot.source.rows))
-    whole_rows &= not algorithm.anatomizes
+    if unit is not None and (refusal := method.refused_unit(policy)) is not None:
+        raise PolicyError([refusal])
+    repeat = rows_repeat(kept, snapshot.source.rows)
+    whole_rows = unit is None and method.counts_whole_rows(policy, repeat=repeat)
     counted = kept if whole_rows else [s.column for s in sensitive]
     return Plan(
         policy=policy,
         source=snapshot.source.relation,
         target=snapshot.target.relation,
         columns=columns,
-        quasi=tuple(quasi),
+        quasi=tuple(map(method.coded, quasi)),
         sensitive=tuple(changed(s, position=counted.index(s.column) + 1) for s in sensitive),
         unit=unit,
         files=files,
         built={name: one for name, one in snapshot.built.items() if isinstance(one, BuiltInfo)},
         items=item_rows(policy, snapshot),
         whole_rows=whole_rows,
-        places=parts.places(policy, columns, snapshot),
+        places=method.places(policy, columns, snapshot),
     )
 
 
@@ -118,12 +112,16 @@ def _judged(policy: Policy) -> list[Column]:
     return [column for column in policy.columns if column.name in looked_at]
 
 
-def _no_persons(policy: Policy, algorithm: Algorithm) -> Problem:
-    return Problem(
-        f"{policy.place} [privacy]",
-        f'{algorithm.name} counts records, and a person may have several: "{policy.privacy.unit}" is not unique',
-        "choose an algorithm that counts persons: datafly, incognito or optimal",
-    )
+def _outlived(policy: Policy, tables: Sequence[TargetInfo]) -> Iterable[Problem]:
+    """An earlier release in another shape would not be replaced, and two of the same records tell more than one."""
+    if tables:
+        names = " and ".join(str(Name(table.relation.schema, table.relation.name)) for table in tables)
+        yield Problem(
+            policy.place,
+            f"an earlier run with this target has released {names}, which this one would not replace; "
+            "who has both releases can learn more than either tells",
+            "drop what is there, choose another name for target, or keep both with --replace",
+        )
 
 
 def _levels(policy: Policy, column: Column, found: Table) -> Iterable[Problem]:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 from anondb.evaluation.clusters import cluster_agreement
 from anondb.evaluation.evaluation import FAMILIES, LINKED_UTILITY, OF_LINK
 from anondb.evaluation.figure import Figure
 from anondb.evaluation.tried import tried
-from anondb.hierarchies.forms import Meaning, StoredVgh, TableVgh
+from anondb.hierarchies.forms import StoredVgh, TableVgh
 from anondb.methods.full_domain.lattice import Levels
-from anondb.methods.fusion import search as fusing
 from anondb.methods.outcome import Classes
 from anondb.run import encode_sql as encode
 from anondb.run import linked_sql as linked
 from anondb.run import verify_sql as audit
+from anondb.run.encode import Encoded, chosen_levels
 from anondb.run.plan import Plan
-from anondb.run.stages import Encoded, chosen_levels
 from anondb.run.statement import MANY, METRIC_ROWS, Runner, Statement, row
 from anondb.run.verify import Published
 from anondb.sqltree.tables import Relation, Scratch
@@ -46,6 +46,23 @@ from anondb.attribute_disclosure($1::text::regclass, $2::name[], $3::name, roots
 """
 
 
+class ByMeaning(Protocol):
+    """How utility is told where values were compared by their concepts."""
+
+    @property
+    def measure(self) -> str:
+        """Of the similarity of concepts."""
+        ...
+
+    def utility(self, measured: Sequence[Figure]) -> list[Figure]:
+        """The same figures, with those of concepts."""
+        ...
+
+    def meanings(self) -> str | None:
+        """The table of what each text means, where there is any."""
+        ...
+
+
 @dataclass(frozen=True)
 class Evaluating:
     """What all measures of a run need to know."""
@@ -56,6 +73,7 @@ class Evaluating:
     encoded: Encoded
     outcome: Levels | Classes
     fresh: Relation
+    by_meaning: ByMeaning | None = None  # of methods that replace values by similar ones
 
     @property
     def quasi(self) -> list[str]:
@@ -126,27 +144,19 @@ def _utility(run: Evaluating, query: str, ladder: str | None) -> list[Figure]:
         )
     )
     figures = [Figure(*row) for row in rows]
+    if run.by_meaning is not None:
+        return run.by_meaning.utility(figures)
     if isinstance(run.outcome, Classes):
-        return figures if run.outcome.tuples is None else _meaning(run, figures)
+        return figures
     kept = [figure for figure in figures if figure.name != "precision"]
     return kept + _precision(run, run.outcome, [figure for figure in figures if figure.name == "precision"])
-
-
-def _meaning(run: Evaluating, figures: Sequence[Figure]) -> list[Figure]:
-    """The semantic figures of columns that were compared by their concepts."""
-    figures = fusing.without_generalization(figures)
-    if not any(isinstance(q.hierarchy, Meaning) for q in run.encoded.quasi):
-        return figures
-    fused = fusing.of(run.plan, run.names, run.encoded.quasi)
-    return fusing.with_meaning(figures, fusing.figures(run.db, fused))
 
 
 def _clusters(run: Evaluating, query: str, ladder: str | None) -> Iterable[Figure]:
     """Values that were compared by their concepts are clustered by them too."""
     measure, meanings = MEASURE, None
-    if any(isinstance(q.hierarchy, Meaning) for q in run.encoded.quasi):
-        fused = fusing.of(run.plan, run.names, run.encoded.quasi)
-        measure, meanings = fused.measure, fusing.meanings(run.db, fused)
+    if run.by_meaning is not None and (table := run.by_meaning.meanings()) is not None:
+        measure, meanings = run.by_meaning.measure, table
     agreement = cluster_agreement(run.db, query, run.quasi, run.vghs, measure, ladder, meanings=meanings)
     return [Figure(*row) for row in agreement]
 

@@ -1,4 +1,4 @@
-"""Rehearse: a plan's whole SQL, by the code that would run it, without a database to run it on."""
+"""Explain: a plan's whole SQL, by the code that would run it, without a database to run it on."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from anondb.hierarchies.build import columns as build_columns
-from anondb.methods.full_domain import search
-from anondb.methods.full_domain.lattice import Levels
-from anondb.methods.generalize import Generalization
-from anondb.methods.process import Job
-from anondb.methods.registry import ALGORITHMS
+from anondb.methods.method import Job
+from anondb.methods.registry import method_of
+from anondb.run.engine import PostgresEngine
 from anondb.run.kept_columns import judge
-from anondb.run.pipeline import create, process_of, swap
+from anondb.run.pipeline import swap
 from anondb.run.plan import Options, Plan
 from anondb.run.statement import Statement
 from anondb.run.swap import Replacement
@@ -51,35 +49,22 @@ def script(plan: Plan) -> str:
     planned = Planned()
     build_columns.plan_values(planned, plan)
     options, fresh = Options(allow_empty=True, replace=True), plan.fresh(0)
-    process = process_of(Job(planned, plan, options, 0, fresh))
-    if isinstance(process, Generalization):
-        process = _Generalization(process.job)
+    engine = PostgresEngine(planned, plan)
+    stages = method_of(plan.policy).stages(Job(planned, engine, plan, options, 0, fresh))
     for stage, doing in (
-        ("encode", process.encode),
-        ("search", process.search),
-        ("publish", lambda: create(planned, plan, fresh, kept=True)),
-        ("publish", process.publish),
-        ("verify", process.measure),
-        ("verify", lambda: judge(planned, plan.policy, process.kept())),
-        ("evaluate", process.evaluate),
-        ("swap", lambda: swap(process, Replacement(planned, planned, plan, fresh, options), 0)),
+        ("encode", stages.encode),
+        ("search", stages.show_search),
+        ("publish", lambda: engine.create_release(fresh, kept=True)),
+        ("publish", lambda: engine.prepare_release(fresh)),
+        ("publish", stages.publish),
+        ("verify", stages.measure),
+        ("verify", lambda: judge(planned, plan.policy, stages.kept())),
+        ("evaluate", stages.evaluate),
+        ("swap", lambda: swap(stages, Replacement(planned, planned, plan, fresh, options), 0)),
     ):
         planned.stage = stage
         doing()
     return "\n".join(_lines(planned.statements))
-
-
-class _Generalization(Generalization):
-    """A search that partitions needs no more than a round; one of a lattice, no more than a node."""
-
-    def search(self) -> None:
-        if ALGORITHMS[self.plan.policy.method.algorithm].partitions:
-            self.found = search.search(self.db, self.plan, self.names, self.encoded, Options())
-            return
-        set_up = search.prepare(self.db, self.plan, self.names, self.encoded, Options())
-        lowest = set_up.lattice.grid.lowest
-        set_up.lattice.check(lowest)
-        self.found = search.Found(Levels(lowest, 0), set_up.asking.models, {})
 
 
 def _lines(statements: Iterable[tuple[str, Statement]]) -> Iterator[str]:

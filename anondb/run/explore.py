@@ -12,13 +12,16 @@ from anondb.db.install.upgrade import require_current
 from anondb.errors import UsageError
 from anondb.methods.full_domain import search as searching
 from anondb.methods.full_domain.grid import Node
+from anondb.methods.full_domain.method import FullDomain
 from anondb.methods.full_domain.nodes import NodeState, node_states
 from anondb.methods.full_domain.search import Search
-from anondb.methods.registry import ALGORITHMS
+from anondb.methods.registry import method_of
 from anondb.policy.model import Policy
-from anondb.run import stages
+from anondb.run.encode import encode
+from anondb.run.engine import PostgresEngine
 from anondb.run.plan import Options
 from anondb.run.prepare import prepare
+from anondb.run.search import refuse_impossible
 
 MOST_NODES = 200_000  # in a listing of all
 
@@ -57,7 +60,8 @@ def explore(
     observe: Callable[[Step], None] = lambda step: None,
 ) -> OpenLattice:
     """Searches as a run would, and tells what it knows of each node; `full` checks every one."""
-    if ALGORITHMS[policy.method.algorithm].partitions:
+    method = method_of(policy)
+    if not isinstance(method, FullDomain):
         raise UsageError(
             f"{policy.method.algorithm} cuts the records into classes, and has no lattice",
             hint="change the algorithm to datafly, incognito or optimal",
@@ -68,22 +72,22 @@ def explore(
             db = Executor(connection, observe)
             plan = prepare(db, connection, policy, options, replace=True)
             names = plan.scratch(0)
-            encoded = stages.encode(db, plan, names, options)
-            searching.refuse_impossible(plan, encoded)
+            encoded = encode(db, PostgresEngine(db, plan), plan, names, options)
+            refuse_impossible(plan, encoded)
             search = searching.prepare(db, plan, names, encoded, options)
-            return _opened(policy, search, {q.name: q.height for q in encoded.quasi}, full=full)
+            return _opened(method, policy, search, {q.name: q.height for q in encoded.quasi}, full=full)
 
 
-def _opened(policy: Policy, search: Search, heights: Mapping[str, int], *, full: bool) -> OpenLattice:
-    lattice, method = search.lattice, policy.method
+def _opened(
+    method: FullDomain, policy: Policy, search: Search, heights: Mapping[str, int], *, full: bool
+) -> OpenLattice:
+    lattice, keys = search.lattice, policy.method
     if lattice.size > MOST_NODES:
         raise UsageError(
             f"the lattice has {lattice.size:,} nodes, too many to list",
             hint="set max_level or min_level of some columns; run finds the best node all the same",
         )
-    look = ALGORITHMS[method.algorithm].search
-    assert look is not None
-    best = look(lattice, search.demand, search.objective, method.heuristic)
+    best = method.search(lattice, search.demand, search.objective, keys.heuristic)
     checks, proven = lattice.checks, lattice.proven
     if full:
         for number in range(lattice.size):
@@ -92,8 +96,8 @@ def _opened(policy: Policy, search: Search, heights: Mapping[str, int], *, full:
             lattice.check(lattice.grid.node(number))
     return OpenLattice(
         heights,
-        method.objective,
-        tuple(node_states(search, scored=method.objective is not None)),
+        keys.objective,
+        tuple(node_states(search, scored=keys.objective is not None)),
         None if best is None else best.levels,
         lattice.checks if full else checks,
         proven,

@@ -10,16 +10,12 @@ from typing import Protocol
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor, Step
 from anondb.hierarchies.build import columns as build_columns
-from anondb.methods.generalize import Generalization
-from anondb.methods.le_diversity.method import Anatomy
-from anondb.methods.mdav.method import Microaggregation
-from anondb.methods.process import Job, Process
-from anondb.methods.registry import ALGORITHMS
-from anondb.run import publish_sql as publish
+from anondb.methods.method import Job, Stages
+from anondb.methods.registry import method_of
+from anondb.run.engine import PostgresEngine
 from anondb.run.kept_columns import judge, refuse
 from anondb.run.plan import Options, Plan
 from anondb.run.result import Result, told_of
-from anondb.run.statement import Runner, Statement
 from anondb.run.swap import Replacement
 from anondb.sqltree.tables import Relation
 
@@ -59,27 +55,29 @@ class Pipeline:
 
     def release(self, plan: Plan, fresh: Relation) -> Result:
         """Writes the release of a plan, and puts it in its place if it is to be kept."""
-        process = process_of(Job(self.db, plan, self.options, self.run, fresh))
+        engine = PostgresEngine(self.db, plan)
+        stages = method_of(plan.policy).stages(Job(self.db, engine, plan, self.options, self.run, fresh))
         with self.stage("encode"):
-            process.encode()
+            stages.encode()
         with self.stage("search"):
-            process.search()
+            stages.search()
         with self.stage("publish"):
-            create(self.db, plan, fresh, kept=self.now is not None)
-            process.publish()
+            engine.create_release(fresh, kept=self.now is not None)
+            engine.prepare_release(fresh)
+            stages.publish()
         with self.stage("verify"):
-            process.measure()
-            process.verify()
-            kept = judge(self.db, plan.policy, process.kept())
+            stages.measure()
+            stages.verify()
+            kept = judge(self.db, plan.policy, stages.kept())
             if self.now is not None:  # who tries a policy out publishes nothing, and is told all the same
                 refuse(plan.policy, kept)
         with self.stage("evaluate"):
-            process.evaluate()
+            stages.evaluate()
         if self.now is not None:
             with self.stage("swap"):
                 self.now.stage = "swap"
-                swap(process, Replacement(self.db, self.now, plan, fresh, self.options), self.run)
-        return told_of(build_columns.noted(plan, process.result(self.seconds)), kept)
+                swap(stages, Replacement(self.db, self.now, plan, fresh, self.options), self.run)
+        return told_of(build_columns.noted(plan, stages.result(self.seconds)), kept)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -91,28 +89,10 @@ class Pipeline:
         self.seconds[name] = time.perf_counter() - started
 
 
-def create(db: Runner, plan: Plan, fresh: Relation, *, kept: bool) -> None:
-    """Makes the tables that the release is written to first."""
-    for place in plan.places:
-        # what is copied to where a release stands need not outlive a crash
-        made = publish.create_release(place.fresh(fresh), place.columns, unlogged=kept and place.replaces)
-        db.run(Statement(f"create release{place.suffix}", made))
-
-
-def swap(process: Process, replacement: Replacement, run: int) -> None:
+def swap(stages: Stages, replacement: Replacement, run: int) -> None:
     """Puts a release in its place; rows that were copied there are counted once more, where they are."""
-    replacement.swap(run, process.promise)
+    replacement.swap(run, stages.promise)
     if any(place.replaces for place in replacement.plan.places):
-        process.fresh = replacement.plan.target
-        process.measure()
-        process.verify()
-
-
-def process_of(job: Job) -> Process:
-    """The one for the algorithm of the plan's policy."""
-    algorithm = ALGORITHMS[job.plan.policy.method.algorithm]
-    if algorithm.anatomizes:
-        return Anatomy(job)
-    if algorithm.sets:
-        return Microaggregation(job)
-    return Generalization(job)
+        stages.fresh = replacement.plan.target
+        stages.measure()
+        stages.verify()

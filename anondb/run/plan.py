@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from anondb.errors import UsageError
 from anondb.hierarchies.forms import VghTable
 from anondb.policy.model import Policy
-from anondb.run.snapshot import BuiltInfo
+from anondb.run.snapshot import BuiltInfo, TargetInfo
 from anondb.sqltree.tables import ItemRows, Quasi, Relation, Scratch, Sensitive, SourceColumn
 
 EVALUATIONS = ("basic", "full", "none")
@@ -29,6 +29,13 @@ class Place:
     suffix: str = ""  # of its name, where a release has several tables
     oid: int | None = None  # of what stands there
     replaces: bool = False  # that is a release of ours with the same columns: its rows are replaced
+
+    @classmethod
+    def at(cls, target: TargetInfo, columns: Sequence[SourceColumn], suffix: str = "") -> Place:
+        """The table of a release with these columns, where another one may stand."""
+        made = cls(target.relation, tuple(columns), suffix, target.oid)
+        there = cls(target.relation, target.columns)
+        return replace(made, replaces=target.ours and there.signature == made.signature)
 
     def fresh(self, beside: Relation) -> Relation:
         """Where it is written first."""

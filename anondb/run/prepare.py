@@ -6,8 +6,8 @@ from anondb.db.connection import Connection
 from anondb.db.execute import Executor
 from anondb.db.introspect import resolve_items, resolve_source, resolve_target, snapshot, with_parts
 from anondb.hierarchies.build.columns import with_built
-from anondb.methods.le_diversity.parts import is_in_parts, parts
 from anondb.methods.meanings import ontologies
+from anondb.methods.registry import method_of, other_shapes
 from anondb.policy.model import Policy
 from anondb.run.compile import compile_plan
 from anondb.run.plan import Options, Plan
@@ -34,7 +34,7 @@ def prepare(db: Executor, connection: Connection, policy: Policy, options: Optio
     """Names are resolved in the caller's search path, before it is pinned."""
     target = resolve_target(connection, policy.target)
     found = _found(db, connection, policy, options, target)
-    found = with_parts(connection, found, parts(target), in_parts=is_in_parts(policy))
+    found = with_parts(connection, found, other_shapes(target), in_parts=bool(method_of(policy).suffixes()))
     return compile_plan(policy, found, replace=replace)
 
 

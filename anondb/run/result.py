@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anondb.evaluation.figure import Figure, by_column, by_key, notes
-from anondb.policy.model import Role, is_kept
+from anondb.methods.method import Finding, Job
+from anondb.policy.model import Name, Role, is_kept
 from anondb.run.kept import Kept
 from anondb.sqltree.tables import Relation
 
@@ -26,33 +27,42 @@ class Result:
     classes: int
     k: int  # reached
     seconds: Mapping[str, float]  # per stage
-    levels: Mapping[str, int] = field(default_factory=dict)  # column → level, where there are levels
-    heights: Mapping[str, int] = field(default_factory=dict)  # column → level of its root
-    checks: int | None = None  # lattice nodes that were checked, where there is a lattice
-    rollups: int = 0  # frequency sets that were kept at higher levels, to answer from
-    lattice: int | None = None  # lattice nodes in all
-    proven: bool = False  # no other node is better, by the policy's objective
-    objective: str | None = None  # of algorithms that have one
-    score: float | None = None  # what the objective makes of the chosen node
-    iterations: int | None = None  # partitions that were looked at, where records are partitioned
-    partitions: int | None = None  # those that were left; of the same labels, several are one class
-    partitioned: tuple[str, ...] = ()  # the columns that were cut
-    bounds: str | None = None  # of the ranges that partitions are released as
-    tuples: int | None = None  # different combinations of values by meaning, where records are fused
-    rare: int | None = None  # those of them that had fewer than k records
-    fusions: int | None = None  # those of them that took the values of another
-    changed: int | None = None  # records that took the values of another
-    unknown: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """Column → texts that its ontology does not know, and how many records have them, where records are fused."""
-    concepts: int | None = None  # different ones, where records have sets of texts
-    ontology: str | None = None  # that those concepts are of
-    unmapped: int | None = None  # texts of such records that mean no concept, and are not released
-    tables: tuple[str, ...] = ()  # of a release that has several
+    finding: Finding  # what the method found on its way
     kept: tuple[Kept, ...] = ()  # columns released as they are that know records apart
     built: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # column → its hierarchy
     metrics: Mapping[str, float] = field(default_factory=dict)  # of the release's classes and models
     figures: tuple[Figure, ...] = ()  # of utility and risk
     report: Mapping[str, Any] = field(default_factory=dict)  # what else a report shows (`plan.reporting`)
+
+    @classmethod
+    def of(cls, job: Job, finding: Finding, seconds: Mapping[str, float], **counts: Any) -> Result:
+        """The result of a job, with what its method has found and counted."""
+        plan = job.plan
+        return cls(
+            run=job.run,
+            algorithm=plan.policy.method.algorithm,
+            source=str(plan.policy.source),
+            target=str(Name(plan.target.schema, plan.target.name)),
+            relation=counts.pop("relation", plan.target),
+            seconds=seconds,
+            finding=finding,
+            **counts,
+        )
+
+    @property
+    def levels(self) -> Mapping[str, int]:
+        """Column → level, where whole columns have levels."""
+        return self.finding.levels
+
+    @property
+    def heights(self) -> Mapping[str, int]:
+        """Column → level of its root, of the same columns."""
+        return self.finding.heights
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables of a release that has several."""
+        return self.finding.tables
 
     def as_json(self) -> dict[str, Any]:
         """The object that `anondb run --json` prints."""
@@ -71,7 +81,7 @@ class Result:
             "released_as_is": self.unchanged,
             "declared_harmless": [name for name, role, _ in self.columns if role == Role.OTHER],
             "surest_guess": self.surest_guess,
-            **self._search(),
+            **self.finding.as_json(),
             **({"built": dict(self.built)} if self.built else {}),
             **({"kept": [one.as_json() for one in self.kept]} if self.kept else {}),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
@@ -109,24 +119,6 @@ class Result:
     def all_metrics(self) -> dict[str, float]:
         """Every figure by its name, `name:column` for those of a column."""
         return by_key(self.by_column())
-
-    def _search(self) -> dict[str, Any]:
-        """How the search went, in the terms of its kind."""
-        if self.tables:
-            return {"tables": list(self.tables)}
-        if self.iterations is not None:
-            told = {"iterations": self.iterations, "partitions": self.partitions}
-            return told | {"partitioned": list(self.partitioned), "bounds": self.bounds}
-        if self.concepts is not None:
-            return {"concepts": self.concepts, "unmapped": self.unmapped}
-        if self.fusions is not None:
-            told = {"tuples": self.tuples, "rare": self.rare, "fusions": self.fusions}
-            unknown = {column: {"texts": t, "records": n} for column, (t, n) in self.unknown.items()}
-            return told | {"changed": self.changed, "unknown": unknown}
-        found = {"checks": self.checks, "rollups": self.rollups, "lattice": self.lattice}
-        if self.objective is None:
-            return found
-        return found | {"objective": self.objective, "score": self.score, "proven": self.proven}
 
 
 def told_of(result: Result, kept: tuple[Kept, ...]) -> Result:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from anondb.sqltree.build import Node
+if TYPE_CHECKING:  # commands that build no tree need not load the library
+    from anondb.sqltree.build import Node
 
 MANY = 10**9
 """An example of a number of records: so many that any suppression above 0 is of some of them."""

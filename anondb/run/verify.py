@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 
 from anondb.errors import VerificationError
 from anondb.methods.full_domain.lattice import Levels
+from anondb.methods.method import Job
 from anondb.methods.outcome import Classes
 from anondb.models.sql import Models
 from anondb.policy.model import Privacy
 from anondb.run import frequency_sql as frequency
-from anondb.run import publish_sql as publish
 from anondb.run import verify_sql as audit
-from anondb.run.plan import Plan
-from anondb.run.stages import Encoded, chosen_levels
-from anondb.run.statement import CLASS_COUNTS, MANY, Runner, Statement, row
+from anondb.run.encode import Encoded, chosen_levels
+from anondb.run.statement import MANY, Statement, row
 from anondb.sqltree.tables import Relation, Scratch
 
 _TOLERANCE = 1e-6  # of entropies and distances, which are sums of rounded shares
@@ -56,8 +55,7 @@ class Published:
 
 
 def measure(
-    db: Runner,
-    plan: Plan,
+    job: Job,
     names: Scratch,
     encoded: Encoded,
     models: Models,
@@ -65,17 +63,9 @@ def measure(
     fresh: Relation,
 ) -> Published:
     """The release's own figures, counted from its rows."""
+    db, plan = job.db, job.plan
     quasi = [q.name for q in encoded.quasi]
-    figures = [
-        int(figure)
-        for figure in db.one(
-            Statement(
-                "count classes",
-                publish.class_figures(fresh, quasi),
-                answers=CLASS_COUNTS,
-            )
-        )
-    ]
+    figures = job.engine.count_written(fresh, quasi)
     diversity, closeness = [], []
     for diverse in models.diversity:
         [reached] = db.one(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anondb.hierarchies.forms import ROOT, Hierarchy, StoredVgh, TableVgh, Values
 
@@ -124,6 +124,10 @@ class Quasi(Coded):
             return False
         grouped = self.column.base in _EQUAL_ONCE_GROUPED and self.column.indistinct is None
         return super().has_spellings and not grouped
+
+    def as_range(self) -> Quasi:
+        """Without its hierarchy, where a range of values says more: of numbers and dates."""
+        return replace(self, hierarchy=Values(), height=1, root=ROOT) if self.column.is_ranged else self
 
     @property
     def code(self) -> str:

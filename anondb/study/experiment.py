@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 from anondb.compare.trial import Setting, Trial, attempt
 from anondb.db import study as stored
@@ -19,7 +20,8 @@ from anondb.db.introspect import column_categories, resolve_source
 from anondb.errors import UnsatisfiableError, UsageError, did_you_mean
 from anondb.hierarchies.build import build as build_vgh
 from anondb.hierarchies.forms import StoredVgh
-from anondb.methods.registry import ALGORITHMS
+from anondb.methods.full_domain.method import FullDomain
+from anondb.methods.registry import METHODS
 from anondb.policy.model import Column, Method, Name, Policy, Privacy, Role
 from anondb.policy.names import parse_name
 from anondb.run.linked_sql import relation_text
@@ -117,7 +119,7 @@ def experiment(door: Door, asked: ExperimentRequest, progress: Progress | None =
 
 def _check(asked: ExperimentRequest) -> None:
     for name in asked.algorithms:
-        usable = [one for one, algorithm in ALGORITHMS.items() if algorithm.needs_hierarchies]
+        usable = [name for name, method in METHODS.items() if isinstance(method, FullDomain)]
         if name not in usable:
             hint = did_you_mean(name, usable) or f"choose from {', '.join(usable)}"
             raise UsageError(f'no algorithm "{name}" generalizes by hierarchies', hint=hint)
@@ -230,8 +232,9 @@ def _policy(asked: ExperimentRequest, source: _Source, algorithm: str, k: int, p
         Column(name, Role.QUASI, StoredVgh(vghs[name])) if name in vghs else Column(name, Role.IDENTIFIER)
         for name in source.all_columns
     )
-    known = ALGORITHMS[algorithm]
-    method = Method(algorithm, next(iter(known.heuristics), None), next(iter(known.objectives), None))
+    known = METHODS[algorithm]
+    first: dict[str, Any] = {key: words[0] for key, words in known.options.items()}
+    method = Method(algorithm, **first)
     privacy = Privacy(k, asked.suppression, nulls="suppress")
     relation = Name(source.relation.schema, source.relation.name)
     return Policy(relation, relation, privacy, method, columns, "", "experiment", "")

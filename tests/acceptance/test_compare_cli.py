@@ -57,8 +57,14 @@ def test_a_trial_finds_what_a_run_publishes(clinic: Clinic) -> None:
             assert {name: figures[name] for name in result.all_metrics()} == pytest.approx(
                 result.all_metrics()
             )
-            assert (trial["levels"], trial["partitioned"]) == (result.levels, list(result.partitioned))
-            assert (figures["checks"], figures["iterations"]) == (result.checks, result.iterations)
+            assert (trial["levels"], trial["partitioned"]) == (
+                result.levels,
+                list(result.as_json().get("partitioned", [])),
+            )
+            assert (figures["checks"], figures["iterations"]) == (
+                result.as_json().get("checks", 0),
+                result.as_json().get("iterations", 0),
+            )
             counts = [figures[name] for name in ("records", "released", "suppressed", "classes", "k_reached")]
             assert counts == [24, result.released, result.suppressed, result.classes, result.k]
             assert trial["failure"] is None

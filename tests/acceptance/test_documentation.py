@@ -20,8 +20,9 @@ from anondb.db.introspect import snapshot
 from anondb.policy.load import load
 from anondb.policy.model import Policy
 from anondb.run import publish_sql as sqlgen
-from anondb.run import stages
 from anondb.run.compile import compile_plan
+from anondb.run.encode import encode
+from anondb.run.engine import PostgresEngine
 from anondb.run.plan import Options
 from anondb.run.statement import Statement
 from anondb.sqltree.tables import Relation
@@ -97,7 +98,7 @@ def encoded(connection: Connection, policy: Policy) -> list[str]:
     source, target = Relation("hospital", policy.source.table), Relation("share", policy.target.table)
     plan = compile_plan(policy, snapshot(connection, source, target))
     executor, names = Executor(connection, lambda step: None), plan.scratch(1)
-    [quasi] = stages.encode(executor, plan, names, Options()).quasi
+    [quasi] = encode(executor, PostgresEngine(executor, plan), plan, names, Options()).quasi
     [row] = executor.rows(Statement("labels", sqlgen.all_rows(Relation("pg_temp", names.dictionary(quasi)))))
     return list(row[2 : 3 + quasi.height])
 

@@ -18,7 +18,7 @@ def test_the_example_gives_the_documented_release(db: Database, tmp_path: Path) 
     db.load_ontology(tmp_path / "leisure.csv")
     db.connection.execute(table.encode())
     result = db.run(parse(policy)).result
-    assert result.fusions == 2
+    assert result.as_json()["fusions"] == 2
     found = db.connection.execute(
         "select f.reason, f.ward, count(*)::text from visits_fused as f group by 1, 2 order by 2, 1"
     ).fetchall()

@@ -19,12 +19,14 @@ from anondb.api import Database
 from anondb.compare.trial import TEMPORARY
 from anondb.db.connection import Door
 from anondb.db.install.upgrade import upgrade
-from anondb.methods.le_diversity.method import Anatomy
-from anondb.methods.le_diversity.parts import parts
-from anondb.methods.process import Job
+from anondb.methods.le_diversity.stages import Anatomy
+from anondb.methods.le_diversity.tables import parts
+from anondb.methods.method import Job
+from anondb.methods.registry import method_of
 from anondb.policy.load import parse
 from anondb.policy.model import Policy
-from anondb.run.pipeline import Pipeline, Silence, create, process_of
+from anondb.run.engine import PostgresEngine
+from anondb.run.pipeline import Pipeline, Silence
 from anondb.run.plan import Options
 from anondb.run.prepare import prepare_trial
 from tests.documentation import blocks
@@ -68,11 +70,12 @@ def guessed(db: Database, policy: Policy, patients: Sequence[tuple[object, ...]]
             connection.execute("insert into hospital.patients values (%s, %s, %s, %s)", patient)
         pipeline = Pipeline(connection, Options(), 0, Silence())
         plan = prepare_trial(pipeline.db, connection, policy, Options(), TEMPORARY)
-        process = process_of(Job(pipeline.db, plan, Options(), 0, TEMPORARY))
+        engine = PostgresEngine(pipeline.db, plan)
+        process = method_of(plan.policy).stages(Job(pipeline.db, engine, plan, Options(), 0, TEMPORARY))
         assert isinstance(process, Anatomy)
         process.encode()
         process.search()
-        create(pipeline.db, plan, TEMPORARY, kept=False)
+        engine.create_release(TEMPORARY, kept=False)
         process.publish()
         quasi, sensitive = (in_order(db, f"pg_temp.{part.name}") for part in parts(TEMPORARY))
     return quasi, sensitive

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from anondb.methods.registry import ALGORITHMS
+from anondb.methods.registry import METHODS
 
 TOP = Path(__file__).parents[2]
 CODE = sorted(TOP.glob("anondb/**/*.py"))
@@ -136,9 +136,9 @@ def test_a_modules_name_says_what_is_in_it() -> None:
     assert [path for path in MODULES if vague & set(Path(path).with_suffix("").parts)] == []
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", METHODS)
 def test_an_algorithm_has_one_name_everywhere(name: str) -> None:
-    assert ALGORITHMS[name].name == name
+    assert METHODS[name].name == name
     rooms = [
         path
         for path in MODULES

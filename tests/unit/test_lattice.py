@@ -12,7 +12,7 @@ from anondb.methods.full_domain import incognito, optimal
 from anondb.methods.full_domain.grid import MOST_NODES, Grid, Node, Partial, check_size
 from anondb.methods.full_domain.lattice import Demand, Lattice, NodeFigures
 from anondb.methods.full_domain.objective import OBJECTIVES, Objective, make
-from anondb.methods.registry import ALGORITHMS
+from anondb.methods.registry import METHODS
 
 # of each column, at each level: how many labels occur
 NODES = ((74, 15, 8, 4, 1), (2, 1), (5, 1), (7, 3, 1), (41, 5, 1), (14, 6, 1), (16, 8, 4, 1))
@@ -121,7 +121,8 @@ def test_few_nodes_are_checked_and_little_time_is_spent_between_checks(name: str
 
 
 def test_the_first_objective_of_an_algorithm_is_its_default() -> None:
-    assert ALGORITHMS["incognito"].objectives[0] == "classes"
-    assert ALGORITHMS["optimal"].objectives[0] == "loss"
-    assert set(ALGORITHMS["optimal"].objectives) == set(OBJECTIVES) == set(ALGORITHMS["incognito"].objectives)
-    assert ALGORITHMS["datafly"].heuristics == ("distinct", "semantic")
+    assert METHODS["incognito"].options["objective"][0] == "classes"
+    assert METHODS["optimal"].options["objective"][0] == "loss"
+    assert set(METHODS["optimal"].options["objective"]) == set(OBJECTIVES)
+    assert set(METHODS["incognito"].options["objective"]) == set(OBJECTIVES)
+    assert METHODS["datafly"].options["heuristic"] == ("distinct", "semantic")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from anondb.methods.fusion.fusion import VARIANTS
-from anondb.methods.meanings_policy import MEASURES
-from anondb.policy.load import parse
+from anondb.policy.load import MEASURES, parse
 from tests.unit.admissions import policy, problem
 
 STORED = 'hierarchy = "occupation"'

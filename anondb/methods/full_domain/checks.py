@@ -7,11 +7,11 @@ from typing import Any
 from anondb.methods.full_domain import sql as node
 from anondb.methods.full_domain.grid import Partial
 from anondb.methods.full_domain.lattice import Demand, NodeFigures
+from anondb.methods.full_domain.publish import leave_distant_out
 from anondb.methods.full_domain.rollup import Rollups
 from anondb.methods.full_domain.sql import Costs
 from anondb.models.sql import Models
 from anondb.run import frequency_sql as frequency
-from anondb.run.stages import leave_distant_out
 from anondb.run.statement import Answer, Runner, Statement, row
 from anondb.sqltree.tables import Scratch
 

@@ -6,8 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from anondb.methods.full_domain import grid
 from anondb.methods.full_domain.grid import Node
+from anondb.methods.full_domain.lattice import Levels
 from anondb.methods.full_domain.search import Search
+
+MOST_NODES = 300  # of a lattice that is kept node by node
+
+Account = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -41,3 +47,16 @@ def node_states(search: Search, *, scored: bool) -> Iterator[NodeState]:
         accepted = search.demand.accepts(figures)
         score = search.objective.score(node, figures) if scored and accepted else None
         yield NodeState(node, lattice.state(node), figures.outliers, figures.classes, score)
+
+
+def lattice_account(search: Search, outcome: Levels, objective: str | None) -> Account | None:
+    """What a report shows of a lattice: its nodes if they are few, else how many there are at each height."""
+    lattice = search.lattice
+    if lattice.size > grid.MOST_NODES or len(lattice.grid.shape) > grid.MOST_COLUMNS:
+        return None  # Datafly walks through lattices of any size, and nobody keeps track of their nodes
+    kept: Account = {"chosen": list(outcome.levels), "score": objective or ""}
+    if lattice.size <= MOST_NODES:
+        nodes = node_states(search, scored=objective is not None)
+        return kept | {"nodes": [[list(node.levels), node.state, node.score] for node in nodes]}
+    heights = lattice.states_by_height()
+    return kept | {"heights": [[height, state, count] for (height, state), count in heights.items()]}

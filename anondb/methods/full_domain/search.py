@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from anondb.errors import UnsatisfiableError, UsageError
 from anondb.methods.full_domain import costs_sql as costs
@@ -13,17 +11,14 @@ from anondb.methods.full_domain import objective as objectives
 from anondb.methods.full_domain.checks import Asking
 from anondb.methods.full_domain.grid import Grid
 from anondb.methods.full_domain.lattice import Demand, Lattice, Levels
+from anondb.methods.full_domain.method import FullDomain
 from anondb.methods.full_domain.objective import Objective
 from anondb.methods.full_domain.sql import Costs
-from anondb.methods.fusion import search as fusing
-from anondb.methods.mondrian import search as partitioning
-from anondb.methods.outcome import Classes
-from anondb.methods.registry import ALGORITHMS
-from anondb.models import sql as models
-from anondb.models.sql import Closeness, Diversity, Models
+from anondb.models.sql import Models
+from anondb.run.encode import Encoded
 from anondb.run.encode_sql import analyze
 from anondb.run.plan import Options, Plan
-from anondb.run.stages import Encoded
+from anondb.run.search import judged_models, put_reference_down
 from anondb.run.statement import Runner, Statement, row
 from anondb.sqltree.tables import Scratch
 
@@ -40,60 +35,11 @@ class Search:
     asking: Asking
 
 
-@dataclass(frozen=True)
-class Found:
-    """What a search has come to, and what the result says of the way there."""
-
-    outcome: Levels | Classes
-    models: Models
-    facts: Mapping[str, Any]
-    search: Search | None = None  # of a lattice
-
-
-def search(db: Runner, plan: Plan, names: Scratch, encoded: Encoded, options: Options) -> Found:
-    """The outcome of the policy's algorithm: levels in a lattice, or classes of partitioned records."""
-    algorithm = ALGORITHMS[plan.policy.method.algorithm]
-    if not algorithm.partitions:
-        return _levelled(plan, encoded, prepare(db, plan, names, encoded, options), options)
-    if options.levels is not None:
-        raise UsageError(
-            f"{algorithm.name} has no levels", hint="leave --levels out, or change the algorithm"
-        )
-    judged = judged_models(plan, encoded)
-    if algorithm.fuses:
-        values = [labels[0] for labels in encoded.nodes]
-        accepted = {column.name for column in plan.policy.columns if column.unknown == "accept"}
-        outcome = fusing.search(db, fusing.of(plan, names, encoded.quasi), values, accepted)
-        facts = {"tuples": outcome.tuples, "rare": outcome.rare, "fusions": outcome.iterations}
-        return Found(outcome, judged, {**facts, "changed": outcome.changed, "unknown": outcome.unknown})
-    _reference(db, names, encoded, judged)
-    outcome = partitioning.search(db, partitioning.of(plan, names, judged, encoded.null_code))
-    cut = tuple(q.name for q in encoded.quasi if q.number in outcome.columns)
-    counts = {"iterations": outcome.iterations, "partitions": outcome.partitions}
-    return Found(outcome, judged, {**counts, "partitioned": cut, "bounds": plan.policy.method.bounds})
-
-
-def _levelled(plan: Plan, encoded: Encoded, search: Search, options: Options) -> Found:
-    outcome, lattice = find(plan, search, options), search.lattice
-    figures, objective = lattice.check(outcome.levels), plan.policy.method.objective
-    facts = {
-        "levels": {q.name: level for q, level in zip(encoded.quasi, outcome.levels, strict=True)},
-        "heights": {q.name: q.height for q in encoded.quasi},
-        "checks": lattice.checks,
-        "rollups": search.asking.rollups.made,
-        "lattice": lattice.size,
-        "proven": lattice.proven and options.levels is None,
-        "objective": objective,
-        "score": search.objective.score(outcome.levels, figures) if objective else None,
-    }
-    return Found(outcome, search.asking.models, facts, search)
-
-
 def prepare(db: Runner, plan: Plan, names: Scratch, encoded: Encoded, options: Options) -> Search:
     """Sets a search up: its models, its objective with the costs that it needs, its lattice."""
     privacy, method = plan.policy.privacy, plan.policy.method
     judged = judged_models(plan, encoded)
-    _reference(db, names, encoded, judged)
+    put_reference_down(db, names, encoded, judged)
     demand = Demand(
         privacy.may_suppress(encoded.eligible),
         mask=privacy.suppress == "mask",
@@ -108,15 +54,12 @@ def prepare(db: Runner, plan: Plan, names: Scratch, encoded: Encoded, options: O
     return Search(lattice, demand, objective, asking)
 
 
-def find(plan: Plan, search: Search, options: Options) -> Levels:
+def find(method: FullDomain, plan: Plan, search: Search, options: Options) -> Levels:
     """The outcome: the algorithm's, or the node that the caller chose; raises if there is none."""
     lattice, demand = search.lattice, search.demand
     if options.levels is not None:
         return _chosen(plan, search, options.levels)
-    method = plan.policy.method
-    look = ALGORITHMS[method.algorithm].search
-    assert look is not None
-    found = look(lattice, demand, search.objective, method.heuristic)
+    found = method.search(lattice, demand, search.objective, plan.policy.method.heuristic)
     if found is None and not lattice.proven:
         raise UnsatisfiableError(
             "no release was found in the time that was given", hint="raise --time-limit, or leave it out"
@@ -126,38 +69,6 @@ def find(plan: Plan, search: Search, options: Options) -> Levels:
         lattice.check(lattice.grid.highest)
         raise UnsatisfiableError("no generalization satisfies the policy", hint=advice(plan, search))
     return found
-
-
-def judged_models(plan: Plan, encoded: Encoded) -> Models:
-    """The policy's models on the columns as the run has coded them."""
-    by_name = {s.name: s for s in encoded.counted.sensitive}
-    privacy = plan.policy.privacy
-    return Models(
-        encoded.counted,
-        privacy.k,
-        tuple(Diversity(by_name[m.column], m.l, m.kind, m.c) for m in privacy.l_diversity),
-        tuple(Closeness(by_name[m.column], m.t, m.distance) for m in privacy.t_closeness),
-    )
-
-
-def refuse_impossible(plan: Plan, encoded: Encoded) -> None:
-    """What not even a release of a single class could satisfy, told before anything is searched."""
-    privacy = plan.policy.privacy
-    if encoded.eligible == 0:
-        return
-    if encoded.eligible < privacy.k:
-        raise UnsatisfiableError(
-            f"k = {privacy.k} is larger than the table: {encoded.eligible} records to release",
-            hint="lower k, or take a larger table",
-        )
-    for model in privacy.l_diversity:
-        [number] = [s.number for s in encoded.counted.sensitive if s.name == model.column]
-        values = encoded.values[number - 1] + encoded.sensitive_null[number - 1]
-        if values < model.l:
-            raise UnsatisfiableError(
-                f'l = {model.l:g} is larger than the number of values of "{model.column}", which is {values}',
-                hint="lower l",
-            )
 
 
 def advice(plan: Plan, search: Search) -> str:
@@ -213,14 +124,6 @@ def _chosen(plan: Plan, search: Search, levels: tuple[int, ...]) -> Levels:
             hint="anondb lattice lists the levels that do",
         )
     return Levels(levels, figures.outliers)
-
-
-def _reference(db: Runner, names: Scratch, encoded: Encoded, judged: Models) -> None:
-    """What t-closeness compares with, and the trees by which it measures."""
-    for s in {model.sensitive: None for model in judged.closeness}:
-        db.run(Statement(f"totals {s.code}", models.totals(names, s)))
-    for s in {m.sensitive: None for m in judged.closeness if m.distance == "hierarchical"}:
-        db.run(Statement(f"ancestors {s.code}", models.ancestors(names, s, encoded.null_code(s))))
 
 
 def _grid(encoded: Encoded) -> Grid:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from anondb.errors import UsageError
 from anondb.evaluation.figure import Figure
@@ -19,6 +19,7 @@ from anondb.methods.fusion.fusion import (
     pairs_in_words,
 )
 from anondb.methods.fusion.sql import Fusion
+from anondb.methods.fusion.words import FusionsFound
 from anondb.methods.outcome import Classes
 from anondb.run.encode_sql import analyze
 from anondb.run.linked_sql import temporary
@@ -39,7 +40,9 @@ def of(plan: Plan, names: Scratch, quasi: Sequence[Quasi]) -> Fusion:
     )
 
 
-def search(db: Runner, f: Fusion, values: Sequence[int], accepted: Collection[str] = ()) -> Classes:
+def search(
+    db: Runner, f: Fusion, values: Sequence[int], accepted: Collection[str] = ()
+) -> tuple[Classes, FusionsFound]:
     """Fuses until no tuple is below k; the outcome is a table of combinations and the tuples they are released as.
 
     `values` are the numbers of different values of each column, `accepted` those that may mean nothing.
@@ -88,9 +91,8 @@ def search(db: Runner, f: Fusion, values: Sequence[int], accepted: Collection[st
     fusions = db.run(Statement("fuse", fusion.fuse(f, by_likeness=by_likeness)))
     db.run(Statement("fused combinations", fusion.partitioned(f)))
     [changed] = db.one(Statement("tuples changed", fusion.changed(f), answers=row(changed=0)))
-    return Classes(
-        f.names.partitioned, fusions, (), tuples=tuples, rare=rare, changed=changed, unknown=unknown
-    )
+    outcome = Classes(f.names.partitioned, fusions, ())
+    return outcome, FusionsFound(tuples=tuples, rare=rare, fusions=fusions, changed=changed, unknown=unknown)
 
 
 def figures(db: Runner, f: Fusion) -> list[Figure]:
@@ -161,3 +163,28 @@ def without_generalization(measured: Sequence[Figure]) -> list[Figure]:
         replace(figure, value=None, note=_REPLACED) if figure.name == "gen_iloss" else figure
         for figure in measured
     ]
+
+
+@dataclass(frozen=True)
+class ByMeaning:
+    """How the metrics of a fusion are taken: by the concepts of its values."""
+
+    db: Runner
+    fusion: Fusion
+
+    @property
+    def measure(self) -> str:
+        return self.fusion.measure
+
+    @property
+    def has_concepts(self) -> bool:
+        return any(isinstance(q.hierarchy, Meaning) for q in self.fusion.quasi)
+
+    def utility(self, measured: Sequence[Figure]) -> list[Figure]:
+        """The semantic figures of columns that were compared by their concepts."""
+        measured = without_generalization(measured)
+        return with_meaning(measured, figures(self.db, self.fusion)) if self.has_concepts else measured
+
+    def meanings(self) -> str | None:
+        """The table of what each text means, where there is any."""
+        return meanings(self.db, self.fusion) if self.has_concepts else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from anondb.errors import UsageError
-from anondb.methods.registry import Algorithm
+from anondb.methods.method import ReleaseMethod
 from anondb.policy.check import Key, Spot, Table, read_number, read_table, read_text, shown
 from anondb.policy.model import LeDiversity, Role
 from anondb.policy.names import quoted
@@ -37,15 +37,16 @@ def check_le_diversity(
     said: Table,
     roles: Mapping[str, Role | None],
     with_hierarchy: Collection[str],
-    algorithm: Algorithm | None,
+    algorithm: ReleaseMethod | None,
 ) -> None:
     """The model and its algorithm belong together, and to one sensitive column with a hierarchy."""
     privacy = said.get("privacy", {})
     here = spot.at("privacy", "le_diversity")
     model: Said = privacy.get("le_diversity", ())
-    if algorithm is None or not (algorithm.anatomizes or model):
+    own = algorithm is not None and bool(algorithm.suffixes())  # it releases them apart from their records
+    if algorithm is None or not (own or model):
         return
-    if not algorithm.anatomizes:
+    if not own:
         here.report(
             f"{algorithm.name} does not look at (l, e)-diversity",
             'set algorithm = "le_diversity", or ask for l_diversity',

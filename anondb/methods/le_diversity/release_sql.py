@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from anondb.methods.le_diversity.sql import CLASS_ID, RecordScratch, all_of, copied, path_of
+from anondb.methods.le_diversity.sql import RecordScratch, all_of, copied, path_of
+from anondb.methods.le_diversity.tables import CLASS_ID
 from anondb.run.keyed_sql import Key, keyed, keyed_rank, with_keys
 from anondb.sqltree.build import (
     call,

@@ -31,9 +31,6 @@ from anondb.sqltree.equality import as_text, counted_value, grouping_value, with
 from anondb.sqltree.render import render
 from anondb.sqltree.tables import DATE_TYPES, Quasi, Relation, Scratch, Sensitive, SourceColumn
 
-CLASS_ID = SourceColumn("class_id", "bigint", "int8")
-"""What the two releases have in common."""
-
 
 @dataclass(frozen=True)
 class RecordScratch(Scratch):

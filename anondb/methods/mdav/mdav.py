@@ -16,6 +16,9 @@ VARIANTS = ("semantic", "non_semantic")
 MEASURES = {"semantic": "shared", "non_semantic": "equal"}
 """What the database calls the variants."""
 
+SET_TYPE = "text[]"
+"""Of a set in a release."""
+
 ONTOLOGY = "wordnet"
 """Where a policy names no other."""
 

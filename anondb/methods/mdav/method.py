@@ -1,261 +1,77 @@
-"""Microaggregation of sets of texts: records with their concepts, classes around centroids, synthetic records."""
+"""mdav: microaggregation of sets of texts by their concepts (Batet et al. 2013), to a policy and to a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
-from anondb.db.introspect import target_text
-from anondb.errors import UnsatisfiableError, UsageError
-from anondb.evaluation.figure import Figure
-from anondb.methods.mdav import mdav
-from anondb.methods.mdav import sql as sets
-from anondb.methods.mdav.figures import SetFigures
-from anondb.methods.process import Job
-from anondb.policy.model import Policy
-from anondb.run import stages
-from anondb.run.encode_sql import analyze
-from anondb.run.kept_columns import Lying
-from anondb.run.result import Result
-from anondb.run.statement import CLASS_COUNTS, MANY, Statement, no_rows, row
-from anondb.run.verify import Published, verify
-from anondb.sqltree.build import fill_scratch
-from anondb.sqltree.tables import Quasi
+from anondb.errors import Problem, UsageError
+from anondb.methods.mdav.mdav import DISTANCES, SET_TYPE, VARIANTS
+from anondb.methods.method import Job, ReleaseMethod, Stages
+from anondb.policy.check import PolicyKeys, Spot
+from anondb.policy.model import Method, Policy, Role
+from anondb.policy.names import quoted
 
-_UNKNOWN_TEXTS = "select t from anondb.mdav_unknown_texts($1) as t"
-_ITEMS = "select i.mapped, i.unmapped, i.unmapped_distinct from anondb.mdav_items($1) as i"
-_COUNTS = "select count(distinct i.record), count(distinct i.concept) from mdav_item as i"
-_DISTANCES = "select anondb.mdav_distances($1, $2)"
-_PARTITION = "select anondb.mdav_partition($1)"
-_CENTROIDS = "select anondb.mdav_centroids($1)"
-_SYNTHETIC = "select anondb.mdav_synthetic($1)"
+if TYPE_CHECKING:
+    pass
 
 
-@dataclass(frozen=True)
-class Sets:
-    """The sets of a source, as far as Python needs to know them."""
+class Mdav(ReleaseMethod):
+    name = "mdav"
+    title = "microaggregation of sets of texts by their concepts (Batet et al. 2013)"
+    options: ClassVar = {"variant": VARIANTS, "distance": DISTANCES}
+    keys = frozenset({"seed"})
+    column_keys = frozenset({"set", "items", "ontology"})
+    class_models = False
+    released_type = SET_TYPE
 
-    records: int
-    with_concepts: int  # records
-    concepts: int  # different ones
-    texts: int  # of records, each once
-    unmapped: int  # those of them that mean nothing to the ontology
-    tagger: str | None  # that found nouns in texts, where there was need
-
-
-class Microaggregation:
-    """The process of mdav, whose one quasi-identifier is a set of texts."""
-
-    found: Sets
-    share: mdav.Share
-    written: int
-    published: Published
-    figures: tuple[Figure, ...] = ()
-    report: dict[str, object]
-
-    def __init__(self, job: Job) -> None:
-        self.job, self.db, self.plan, self.fresh = job, job.db, job.plan, job.fresh
-        if job.options.levels is not None:
-            raise UsageError("mdav has no levels", hint="leave --levels out, or change the algorithm")
-        self.names = job.plan.scratch(job.run)
-
-    @property
-    def policy(self) -> Policy:
-        return self.plan.policy
-
-    @property
-    def column(self) -> Quasi:
-        return self.plan.quasi[0]
-
-    @property
-    def ontology(self) -> str:
-        return self.policy.quasi[0].ontology or mdav.ONTOLOGY
-
-    def encode(self) -> None:
-        """The one pass over the source, and the concepts of its texts."""
-        db, plan, names = self.db, self.plan, self.names
-        stages.take_keys(db, plan, names)
-        db.run(Statement("records", sets.records(names, plan.source, plan.kept, self.column, plan.items)))
-        [records, *_] = db.one(Statement("count records", sets.counts(names), answers=row(records=MANY)))
-        db.run(Statement("texts", sets.texts(names, plan.items)))
-        db.run(Statement("text statistics", analyze(sets.TEXTS)))
-        # the only values that come out of the database: each once, and without a record
-        unknown = [
-            str(text)
-            for (text, *_) in db.rows(
-                Statement("unknown texts", _UNKNOWN_TEXTS, (self.ontology,), answers=no_rows("text"))
+    def check(self, spot: Spot, policy: PolicyKeys) -> None:
+        """Its one quasi-identifier is a set."""
+        quasi = {name: column for name, column in policy.columns.items() if column.get("role") is Role.QUASI}
+        for name, column in quasi.items():
+            if not (column.get("set") or "items" in column):
+                spot.at("columns", name, "set").report(
+                    f"quasi-identifier {quoted(name)} is no set, and {self.name} compares sets of texts",
+                    'add set = true or items = { table, key, item }, or leave it out: role = "identifier"',
+                )
+        if len(quasi) > 1:
+            spot.at("columns", list(quasi)[-1], "set").report(
+                f"{self.name} takes one quasi-identifier, and there are {len(quasi)}",
+                'set role = "identifier" for the others',
             )
-        ]
-        tagger, phrases = _tagged(unknown)
-        db.copy(Statement("phrases", fill_scratch(sets.PHRASES)), phrases)
-        db.run(Statement("phrase statistics", analyze(sets.PHRASES)))
-        mapped, unmapped, *_ = db.one(
-            Statement(
-                "items", _ITEMS, (self.ontology,), answers=row(mapped=MANY, unmapped=1, unmapped_distinct=1)
-            )
-        )
-        with_concepts, concepts, *_ = db.one(
-            Statement("count items", _COUNTS, answers=row(records=MANY, concepts=1))
-        )
-        self.found = Sets(records, with_concepts, concepts, mapped + unmapped, unmapped, tagger)
-        self.share = mdav.share(records, with_concepts, self.policy.privacy.k)
+        for key, word in {"suppress": "mask", "nulls": "suppress"}.items():
+            if policy.privacy.get(key) == word:
+                spot.at("privacy", key).report(
+                    f"{self.name} does not know {key} = {quoted(word)}",
+                    "leave the key out: a record without texts is released as an empty set, with k - 1 others",
+                )
 
-    def search(self) -> None:
-        """Distances of records, the classes that they make, and what of their centroids k records have."""
-        self._refuse_impossible()
-        method, k = self.policy.method, self.policy.privacy.k
-        measure = mdav.MEASURES[method.variant or mdav.VARIANTS[0]]
-        self.db.run(Statement("distances", _DISTANCES, (method.distance or mdav.DISTANCES[0], measure)))
-        self.db.run(Statement("partition", _PARTITION, (k,)))
-        self.db.run(Statement("centroids", _CENTROIDS, (k,)))
+    def unread_key(self, key: str) -> tuple[str, str]:
+        if key in ("measure", "strict"):
+            hint = 'leave the key out; variant = "non_semantic" compares without meaning'
+            return f"{self.name} has no use for {key}", hint
+        return super().unread_key(key)
 
-    def publish(self) -> None:
-        """Writes the synthetic records."""
-        share, fresh, method, columns = self.share, self.fresh, self.policy.method, self.plan.columns
-        self.db.run(Statement("synthetic records", _SYNTHETIC, (method.seed,)))
-        insert = sets.insert_release(
-            self.names,
-            fresh,
-            columns,
-            self.column,
-            with_concepts=share.with_concepts > 0,
-            without=share.without > 0,
-        )
-        self.written = self.db.run(
-            Statement(
-                "insert release",
-                insert,
-                note="columns that hold NULLs are compared as arrays, in which NULL equals NULL",
-            )
-        )
+    def refused_unit(self, policy: Policy) -> Problem | None:
+        return self.counts_records(policy)
 
-    def measure(self) -> None:
-        """The terms of the release are looked up again: k is that of their concepts, together and one by one."""
-        k = self.policy.privacy.k
-        figures = self.db.one(
-            Statement(
-                "count classes",
-                sets.class_figures(self.fresh, self.column, self.ontology),
-                answers=CLASS_COUNTS,
-            )
-        )
-        rows, classes, smallest, largest, squares = map(int, figures)
-        [rare] = self.db.one(
-            Statement(
-                "rare terms", sets.rare_terms(self.fresh, self.column, k, self.ontology), answers=row(terms=0)
-            )
-        )
-        self.published = Published(rows, classes, smallest, largest, squares, rare=int(rare))
-
-    def verify(self) -> None:
-        expected = self.found.records - self.share.suppressed
-        verify(self.policy.privacy, self.published, self.written, expected)
-        if self.published.rows == 0 and not self.job.options.allow_empty:
-            raise UnsatisfiableError(
-                "every record would be suppressed", hint="lower suppression or k; --allow-empty publishes it"
-            )
-
-    def kept(self) -> list[Lying]:
-        return [(self.fresh, self.plan.kept)]
-
-    def evaluate(self) -> None:
-        self.report = self._account()
-        if self.job.options.evaluate != "none" and self.published.rows:
-            linked = SetFigures(self.db, self.plan, self.names, self.share)
-            linked.link()
-            self.figures = tuple(linked.all(self.published))
-            self.report |= linked.sizes()
-
-    @property
-    def promise(self) -> str:
-        return f"k = {self.policy.privacy.k}"
-
-    def result(self, seconds: dict[str, float]) -> Result:
-        policy, found, published = self.policy, self.found, self.published
-        texts = {"texts": float(found.texts), "texts_unmapped": float(found.unmapped)}
-        return Result(
-            run=self.job.run,
-            algorithm=policy.method.algorithm,
-            source=str(policy.source),
-            target=target_text(self.plan.target),
-            relation=self.plan.target,
-            quasi=(self.column.name,),
-            records=found.records,
-            released=published.rows,
-            suppressed=self.share.suppressed,
-            classes=published.classes,
-            k=published.smallest,
-            seconds=seconds,
-            concepts=found.concepts,
-            ontology=self.ontology,
-            unmapped=found.unmapped,
-            metrics={**published.class_sizes(), **texts},
-            figures=self.figures,
-            report=self.report,
-        )
-
-    def _refuse_impossible(self) -> None:
-        """Raises where the source is empty, or no release could have classes of k."""
-        policy, found, share, k = self.policy, self.found, self.share, self.policy.privacy.k
-        if found.records == 0 and not self.job.options.allow_empty:
+    def varied(self, method: Method, policy: Policy) -> Policy:
+        if not any(column.is_set for column in policy.quasi):
             raise UsageError(
-                f"source {policy.source} is empty",
-                hint="is it the right table? --allow-empty publishes an empty release",
+                "sets of texts are for mdav, and mdav for sets",
+                hint="compare mdav with itself, by k: --algorithms mdav --k 2,3,5",
             )
-        if 0 < found.records < k:
-            raise UnsatisfiableError(
-                f"k = {k} is larger than the source, which has {found.records} records",
-                hint="lower k, or add records",
-            )
-        if share.suppressed > policy.privacy.may_suppress(found.records):
-            without = found.records - found.with_concepts
-            raise UnsatisfiableError(
-                f"{found.with_concepts} records have texts that the ontology knows and {without} have none; "
-                f"{share.suppressed} would have to be suppressed, as they are fewer than k = {k}",
-                hint="allow it with suppression, or say what texts mean: select anondb.map_term('text', 'concept')",
-            )
+        return super().varied(method, policy)
 
-    def _account(self) -> dict[str, object]:
-        """What a report shows that only the run knows."""
-        policy, ontology, published = self.policy, self.ontology, self.published
-        found, share = self.found, self.share
-        by = "" if found.tagger is None else f", whose nouns {found.tagger} found"
-        meaning = {"hierarchy": f"no hierarchy: concepts of {ontology} for {found.texts:,} texts{by}"}
-        counts = {
-            "without a text that has a concept": found.records - found.with_concepts - share.without,
-            "with concepts, but fewer than k": found.with_concepts - share.with_concepts,
-        }
-        reasons = {reason: records for reason, records in counts.items() if records}
-        reached = {"kind": "k_anonymity", "demanded": policy.privacy.k, "reached": published.smallest}
-        return {
-            "columns": [
-                {"name": column.name, "role": str(column.role)} | (meaning if column.is_set else {})
-                for column in policy.columns
-            ],
-            "models": [reached] if published.rows else [],
-            "suppression": {
-                "allowed": policy.privacy.suppression,
-                "how": policy.privacy.suppress,
-                "reasons": reasons,
-            },
-            "lattice": None,
-        }
+    def load_ahead(self) -> None:
+        """Loads the tagger, if there is one."""
+        from anondb.ontology.phrases import tagger
 
+        with suppress(UsageError):  # whoever needs it will say so
+            tagger()
 
-def _tagged(texts: Sequence[str]) -> tuple[str | None, Iterable[tuple[str, str]]]:
-    """The phrases of texts, and who found them; nobody, where there is no text."""
-    if not texts:
-        return None, ()
-    from anondb.ontology.phrases import tagger as find_tagger
+    def stages(self, job: Job) -> Stages:
+        from anondb.methods.mdav.stages import Microaggregation
 
-    tagger = find_tagger()
-    return tagger.name, ((text, phrase) for text in texts for phrase in tagger.phrases(text))
-
-
-def load_ahead() -> None:
-    """Loads the tagger, if there is one, before time is taken."""
-    from anondb.ontology.phrases import tagger
-
-    with suppress(UsageError):  # whoever needs it will say so
-        tagger()
+        self.refuse_levels(job.options)
+        return Microaggregation(job)

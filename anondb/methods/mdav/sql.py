@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from anondb.methods.mdav.mdav import SET_TYPE
 from anondb.run.keyed_sql import Key, keyed, with_keys
 from anondb.sqltree.build import (
     call,
@@ -29,7 +30,6 @@ from anondb.sqltree.tables import ItemRows, Quasi, Relation, Scratch, SourceColu
 TEXTS = "mdav_text"
 PHRASES = "mdav_phrase"
 CLASSES = "mdav_class"
-SET_TYPE = "text[]"
 NOT_RELEASED = "*"  # no set is written so
 
 

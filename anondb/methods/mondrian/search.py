@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from anondb.errors import UnsatisfiableError
+from anondb.methods.method import Job
 from anondb.methods.mondrian import classes_sql as classes
 from anondb.methods.mondrian import cuts_sql as cuts
 from anondb.methods.mondrian import halves_sql as halves
@@ -17,7 +18,6 @@ from anondb.methods.mondrian.sql import Condition, Partitioning
 from anondb.methods.outcome import Classes
 from anondb.models import sql as models
 from anondb.models.sql import Closeness, Diversity, Models
-from anondb.run import publish_sql as publish
 from anondb.run.encode_sql import analyze
 from anondb.run.plan import Plan
 from anondb.run.statement import MANY, Runner, Statement, row
@@ -62,9 +62,8 @@ def search(db: Runner, p: Partitioning) -> Classes:
 
 
 def write(
-    db: Runner,
+    job: Job,
     p: Partitioning,
-    plan: Plan,
     has_null: Sequence[bool],
     fresh: Relation,
     labels: Node | None = None,
@@ -73,24 +72,17 @@ def write(
 
     `labels` makes the classes of an algorithm that labels them in its own way.
     """
-    names = p.names
+    names, db, plan = p.names, job.db, job.plan
     db.run(Statement("statistics of partitions", analyze(names.partitioned)))
     db.run(Statement("class labels", classes.classes(p) if labels is None else labels))
     db.run(Statement("statistics of classes", analyze(names.classes)))
     if plan.whole_rows:
-        insert = classes.insert_rows(p, fresh, plan.columns, plan.kept)
-    else:
-        db.run(Statement("combinations", classes.combinations(p)))
-        db.run(Statement("combination statistics", analyze(names.combinations)))
-        chosen = classes.chosen_of(p, has_null)
-        insert = publish.insert_records(names, plan.source, fresh, plan.columns, chosen)
-    return db.run(
-        Statement(
-            "insert release",
-            insert,
-            note="columns that hold NULLs are compared as arrays, in which NULL equals NULL",
+        return job.engine.insert_rows(
+            "insert release", classes.insert_rows(p, fresh, plan.columns, plan.kept)
         )
-    )
+    db.run(Statement("combinations", classes.combinations(p)))
+    db.run(Statement("combination statistics", analyze(names.combinations)))
+    return job.engine.insert_records(names, fresh, classes.chosen_of(p, has_null))
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The stages of a run that read and write tables: encode, publish."""
+"""Encode: one pass over the source, then dictionaries of its values and the frequency set that is searched."""
 
 from __future__ import annotations
 
@@ -9,31 +9,23 @@ from typing import TypeVar
 from anondb.errors import DatabaseError, UsageError
 from anondb.hierarchies.csvfile import split_sense
 from anondb.hierarchies.forms import Mask, StoredVgh, TableVgh, Values
-from anondb.methods.full_domain import sql as node
 from anondb.methods.full_domain.lattice import Levels
-from anondb.methods.fusion import search as fusing
-from anondb.methods.fusion import sql as fusion
-from anondb.methods.mondrian import search as partitioning
-from anondb.methods.outcome import Classes
-from anondb.methods.registry import ALGORITHMS
-from anondb.models.sql import Models
 from anondb.run import encode_sql as encoding
 from anondb.run import frequency_sql as frequency
 from anondb.run import keyed_sql as keyed
-from anondb.run import publish_sql as publish
+from anondb.run.engine import Engine
 from anondb.run.frequency_sql import Counted
 from anondb.run.plan import Options, Plan
 from anondb.run.publish_sql import Chosen
-from anondb.run.statement import MANY, Runner, Statement, no_rows, row, touched
+from anondb.run.statement import MANY, Runner, Statement, no_rows, row
 from anondb.sqltree import equality
-from anondb.sqltree.tables import Coded, Quasi, Relation, Scratch, Sensitive
+from anondb.sqltree.tables import Coded, Quasi, Scratch, Sensitive
 
 AnyCoded = TypeVar("AnyCoded", bound=Coded)
 
 _GUESSED_LENGTH = 5
 LONGEST_MASK = 100  # characters; each is a level of the hierarchy
 SHOWN_VALUES = 20
-DISTANT = "leave distant classes out"
 
 
 @dataclass(frozen=True)
@@ -75,10 +67,9 @@ def take_keys(db: Runner, plan: Plan, names: Scratch) -> None:
     db.run(Statement("key statistics", encoding.analyze(names.keys)))  # or they would be taken for many
 
 
-def encode(db: Runner, plan: Plan, names: Scratch, options: Options) -> Encoded:
+def encode(db: Runner, engine: Engine, plan: Plan, names: Scratch, options: Options) -> Encoded:
     """One pass over the source; the search reads the frequency set."""
-    first_pass = encoding.raw_frequencies(names, plan.source, plan.quasi, plan.counted, plan.unit)
-    db.run(Statement("frequencies", first_pass))
+    engine.count_combinations(names)
     records, with_null = db.one(
         Statement("records", encoding.records(names, plan.quasi), answers=row(records=MANY, with_null=0))
     )
@@ -120,70 +111,8 @@ def encode(db: Runner, plan: Plan, names: Scratch, options: Options) -> Encoded:
     return Encoded(counted, nodes, has_null, values, nulls, records, with_null, rows)
 
 
-def write(
-    db: Runner,
-    plan: Plan,
-    names: Scratch,
-    encoded: Encoded,
-    models: Models,
-    outcome: Levels | Classes,
-    fresh: Relation,
-) -> int:
-    """Fills the new table; returns the rows written. Reads the source unless it was counted whole."""
-    if isinstance(outcome, Classes):
-        fuses = ALGORITHMS[plan.policy.method.algorithm].fuses
-        labels = fusion.classes(fusing.of(plan, names, encoded.quasi)) if fuses else None
-        partitions = partitioning.of(plan, names, models, encoded.null_code)
-        return partitioning.write(db, partitions, plan, encoded.has_null, fresh, labels)
-    chosen = chosen_levels(encoded, outcome)
-    mask = plan.policy.privacy.suppress == "mask"
-    db.run(
-        Statement(
-            "classes",
-            publish.classes(names, chosen, models, mask=mask),
-            note="at the levels that the search has chosen; the lowest are shown",
-        )
-    )
-    if not mask:
-        leave_distant_out(db, names, names.classes, models)
-        db.run(Statement("leave out classes", publish.leave_out(names)))
-    db.run(Statement("class statistics", encoding.analyze(names.classes)))
-    if plan.whole_rows:
-        insert = publish.insert_rows(names, fresh, plan.columns, chosen)
-    else:
-        repeated = bool(plan.counted) or plan.unit is not None
-        db.run(Statement("combinations", publish.combinations(names, chosen, repeated=repeated)))
-        # without them the planner would hash the source instead
-        db.run(Statement("combination statistics", encoding.analyze(names.combinations)))
-        insert = publish.insert_records(names, plan.source, fresh, plan.columns, chosen)
-    return db.run(
-        Statement(
-            "insert release",
-            insert,
-            note="columns that hold NULLs are compared as arrays, in which NULL equals NULL",
-        )
-    )
-
-
 def chosen_levels(encoded: Encoded, outcome: Levels) -> list[Chosen]:
     return list(map(Chosen, encoded.quasi, outcome.levels, encoded.has_null))
-
-
-def leave_distant_out(db: Runner, names: Scratch, classes: str, models: Models) -> None:
-    """Takes out classes that are too far from the released ones, until those that are left are close.
-
-    What is released is what t-closeness compares with; without the classes taken out, others may be far.
-    """
-    if models.closeness:
-        while db.run(
-            Statement(
-                DISTANT,
-                node.remove_distant(names, classes, models),
-                answers=touched(0),
-                note="until there are none",
-            )
-        ):
-            pass
 
 
 def prepare_hierarchy(db: Runner, plan: Plan, names: Scratch, coded: AnyCoded) -> AnyCoded:

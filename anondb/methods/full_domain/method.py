@@ -1,0 +1,98 @@
+"""datafly, incognito and optimal: every column is released at one level, which a search in the lattice chooses."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from threading import Thread
+from typing import TYPE_CHECKING, ClassVar
+
+from anondb.errors import UsageError
+from anondb.methods.full_domain.objective import OBJECTIVES
+from anondb.methods.method import Job, ReleaseMethod, Stages
+from anondb.policy.check import PolicyKeys, Spot, Table
+from anondb.policy.hierarchy_forms import ANY_TYPE
+from anondb.policy.model import Method, Policy
+from anondb.policy.names import quoted
+
+if TYPE_CHECKING:
+    from anondb.methods.full_domain.lattice import Demand, Lattice, Levels
+    from anondb.methods.full_domain.objective import Objective
+
+WEIGHTED = ("loss", "semantic", "height")
+"""Objectives that are sums over the columns, so that a column can count more than another."""
+
+
+def _by_preference(first: str) -> tuple[str, ...]:
+    return (first, *(name for name in OBJECTIVES if name != first))
+
+
+class FullDomain(ReleaseMethod):
+    """What the three have in common: hierarchies, levels, a lattice."""
+
+    column_keys = frozenset({"hierarchy", "min_level", "max_level"})
+
+    def search(
+        self, lattice: Lattice, demand: Demand, objective: Objective, heuristic: str | None = None
+    ) -> Levels | None:
+        """Walks through the lattice; its module is loaded when it is used: not all commands search."""
+        module = import_module(f"anondb.methods.full_domain.{self.name}")
+        outcome: Levels | None = module.search(lattice, demand, objective, heuristic)
+        return outcome
+
+    def check(self, spot: Spot, policy: PolicyKeys) -> None:
+        for name in policy.quasi:
+            if name not in policy.with_hierarchy:
+                spot.at("columns", name, "hierarchy").report(
+                    f"quasi-identifier {quoted(name)} has no hierarchy, and {self.name} needs one", ANY_TYPE
+                )
+
+    def varied(self, method: Method, policy: Policy) -> Policy:
+        without = [column.name for column in policy.quasi if column.hierarchy is None and not column.is_set]
+        if without:
+            columns = ", ".join(f'"{name}"' for name in without)
+            raise UsageError(
+                f"no hierarchy for {columns}, and {self.name} needs one",
+                hint=f"{ANY_TYPE}; or compare algorithms that need none: mondrian",
+            )
+        return super().varied(method, policy)
+
+    def stages(self, job: Job) -> Stages:
+        from anondb.methods.full_domain.stages import Levelled
+
+        return Levelled(job, self)
+
+
+class Datafly(FullDomain):
+    name = "datafly"
+    title = "greedy full-domain generalization (Sweeney 1998)"
+    options: ClassVar = {"heuristic": ("distinct", "semantic")}
+
+
+class _ByObjective(FullDomain):
+    """A search for the best node, by an objective."""
+
+    keys = frozenset({"weights"})
+
+    def read_keys(self, spot: Spot, keys: Table) -> None:
+        if "weights" in keys and not spot.at("objective").faulty and keys["objective"] not in WEIGHTED:
+            weighted = ", ".join(quoted(name) for name in self.options["objective"] if name in WEIGHTED)
+            spot.at("weights").report(
+                f"the objective {keys['objective']} counts records in classes, and weights are of columns",
+                f"leave the weights out, or choose the objective from {weighted}",
+            )
+
+    def load_ahead(self) -> None:
+        """Loads what it computes with while the server counts: it takes as long as a dozen checks."""
+        Thread(target=import_module, args=("numpy",), daemon=True).start()
+
+
+class Incognito(_ByObjective):
+    name = "incognito"
+    title = "all anonymous nodes by subsets of the quasi-identifiers (LeFevre, DeWitt, Ramakrishnan 2005)"
+    options: ClassVar = {"objective": _by_preference("classes")}
+
+
+class Optimal(_ByObjective):
+    name = "optimal"
+    title = "the best node with few checks: both directions of the lattice, and bounds on the objective"
+    options: ClassVar = {"objective": _by_preference("loss")}

@@ -1,0 +1,61 @@
+"""The stages of datafly, incognito and optimal: one level for each column, chosen in the lattice."""
+
+from __future__ import annotations
+
+from anondb.methods.counting import Counting
+from anondb.methods.full_domain import search as searching
+from anondb.methods.full_domain.lattice import Levels
+from anondb.methods.full_domain.method import FullDomain
+from anondb.methods.full_domain.nodes import Account, lattice_account
+from anondb.methods.full_domain.publish import write
+from anondb.methods.full_domain.words import NodeFound
+from anondb.methods.method import Job
+from anondb.run.encode import chosen_levels
+from anondb.run.plan import Options
+
+
+class Levelled(Counting):
+    outcome: Levels
+
+    def __init__(self, job: Job, method: FullDomain) -> None:
+        super().__init__(job)
+        self.method = method
+
+    def decide(self) -> None:
+        self._set_up(self.job.options)
+        self.outcome = searching.find(self.method, self.plan, self.looked_in, self.job.options)
+        self._note()
+
+    def show_search(self) -> None:
+        """Of the nodes that a search would look at, the lowest."""
+        self._set_up(Options())
+        lowest = self.looked_in.lattice.grid.lowest
+        self.looked_in.lattice.check(lowest)
+        self.outcome = Levels(lowest, 0)
+        self._note()
+
+    def write(self) -> int:
+        chosen = chosen_levels(self.encoded, self.outcome)
+        return write(self.db, self.job.engine, self.plan, self.names, self.models, chosen, self.fresh)
+
+    def lattice(self) -> Account | None:
+        return lattice_account(self.looked_in, self.outcome, self.plan.policy.method.objective)
+
+    def _set_up(self, options: Options) -> None:
+        self.looked_in = searching.prepare(self.db, self.plan, self.names, self.encoded, options)
+        self.models = self.looked_in.asking.models
+
+    def _note(self) -> None:
+        lattice, levels = self.looked_in.lattice, self.outcome.levels
+        figures, objective = lattice.check(levels), self.plan.policy.method.objective
+        columns = self.encoded.quasi
+        self.finding = NodeFound(
+            levels={q.name: level for q, level in zip(columns, levels, strict=True)},
+            heights={q.name: q.height for q in columns},
+            checks=lattice.checks,
+            rollups=self.looked_in.asking.rollups.made,
+            lattice=lattice.size,
+            proven=lattice.proven and self.job.options.levels is None,
+            objective=objective,
+            score=self.looked_in.objective.score(levels, figures) if objective else None,
+        )

@@ -1,0 +1,51 @@
+"""What a search in a lattice found, and how it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from anondb.methods.method import Finding
+
+if TYPE_CHECKING:
+    from anondb.run.result import Result
+
+
+@dataclass(frozen=True)
+class NodeFound(Finding):
+    """The node that was chosen, and what was looked at."""
+
+    levels: Mapping[str, int] = field()  # column → level
+    heights: Mapping[str, int] = field()  # column → level of its root
+    checks: int  # nodes that were checked
+    rollups: int  # frequency sets that were kept at higher levels, to answer from
+    lattice: int  # nodes in all
+    proven: bool  # no other node is better, by the policy's objective
+    objective: str | None = None  # of methods that have one
+    score: float | None = None  # what the objective makes of the chosen node
+
+    def as_json(self) -> dict[str, Any]:
+        looked = {"checks": self.checks, "rollups": self.rollups, "lattice": self.lattice}
+        if self.objective is None:
+            return looked
+        return looked | {"objective": self.objective, "score": self.score, "proven": self.proven}
+
+    @property
+    def selected(self) -> str:
+        return ", ".join(f"{name} {level}" for name, level in self.levels.items())
+
+    def counts(self) -> dict[str, float | None]:
+        return {
+            "generalizations": sum(self.levels.values()),
+            "checks": self.checks,
+            "lattice": self.lattice,
+        }
+
+    def way(self, result: Result) -> list[str]:
+        rolled = f", {self.rollups} roll-ups" if self.rollups else ""
+        way = f"{result.algorithm} checked {self.checks} of {self.lattice:,} nodes{rolled}"
+        if self.objective is None or self.score is None:
+            return [way]
+        proven = "" if self.proven else "; a better node may exist"
+        return [way, f"{self.objective}: {self.score:.6g}{proven}"]

@@ -1,0 +1,326 @@
+"""A run of le_diversity: the source is copied once, records are put into classes, two tables are released.
+
+Anatomy (Xiao and Tao 2006) publishes the quasi-identifiers as they are; what is protected is the link to the
+sensitive values, which lie in a table of their own and are known by class alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from anondb.errors import UnsatisfiableError, UsageError, VerificationError
+from anondb.evaluation.evaluation import FAMILIES
+from anondb.evaluation.figure import Figure
+from anondb.evaluation.tried import tried
+from anondb.methods.le_diversity import release_sql as released
+from anondb.methods.le_diversity import sql as sql
+from anondb.methods.le_diversity.decide import portion, suffices
+from anondb.methods.le_diversity.sql import RecordScratch
+from anondb.methods.le_diversity.tables import CLASS_ID, QUASI, SENSITIVE, part, parts
+from anondb.methods.le_diversity.words import TablesFound
+from anondb.methods.method import Job
+from anondb.policy.model import Column, LeDiversity, Name, Role
+from anondb.run import encode_sql as encoding
+from anondb.run import frequency_sql as frequency
+from anondb.run import linked_sql as linked
+from anondb.run.account import binned, in_words
+from anondb.run.encode import dictionary, prepare_hierarchy, take_keys
+from anondb.run.evaluate import DISCLOSURE
+from anondb.run.kept_columns import Lying
+from anondb.run.result import Result
+from anondb.run.statement import MANY, METRIC_ROWS, SIZES, Statement, row
+from anondb.sqltree.tables import Quasi, Sensitive
+
+_TOLERANCE = 1e-9
+_ORDER = "ordered by class and then by a keyed hash of its own values, not as the source is"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Of a release, counted from its own rows."""
+
+    rows: int
+    classes: int
+    smallest: int
+    largest: int
+    l: float  # noqa: E741 - reached, with the policy's e
+    loss: float | None
+    dot: float
+    dod_min: float
+    dod_max: float
+    others: int  # classes that have not as many quasi-identifiers as sensitive values
+
+
+class Anatomy:
+    """The process of le_diversity, whose release is two tables."""
+
+    written: int
+    found: Figures
+    k: int
+    disclosed: tuple[Figure, ...] = ()
+    report: dict[str, Any]
+
+    def __init__(self, job: Job) -> None:
+        self.job, self.db, self.plan, self.options, self.fresh = job, job.db, job.plan, job.options, job.fresh
+        self.names = RecordScratch(job.run)
+        self.quasi: tuple[Quasi, ...] = self.plan.quasi
+        self.sensitive: Sensitive = self.plan.sensitive[0]
+        self.records = self.with_null = self.left = 0
+
+    @property
+    def model(self) -> LeDiversity:
+        found = self.plan.policy.privacy.le_diversity
+        assert found is not None
+        return found
+
+    @property
+    def suppressed(self) -> int:
+        return self.left + self.with_null
+
+    def encode(self) -> None:
+        """The one pass over the source; all else is read from its copy."""
+        db, plan, names = self.db, self.plan, self.names
+        take_keys(db, plan, names)
+        self.records = self.job.engine.copy_records(
+            "copy source", lambda source: sql.copy(names, source, plan.columns)
+        )
+        if self.records == 0 and not self.options.allow_empty:
+            raise UsageError(
+                f"source {plan.policy.source} is empty",
+                hint="is it the right table? --allow-empty publishes an empty release",
+            )
+        if plan.policy.privacy.nulls == "suppress":
+            out = sql.leave_out_nulls(names, plan.columns, plan.quasi)
+            self.with_null = db.run(Statement("leave out nulls", out))
+        db.run(Statement("frequencies", sql.frequencies(names, plan.columns, plan.quasi, self.sensitive)))
+        self.quasi = tuple(prepare_hierarchy(db, plan, names, q) for q in self.quasi)
+        self.sensitive = prepare_hierarchy(db, plan, names, self.sensitive)
+        for coded in (*self.quasi, self.sensitive):
+            dictionary(db, names, coded, self.options)
+        db.run(Statement("paths", sql.paths(names, self.sensitive)))
+        found = sql.numbered(names, plan.columns, self.quasi, self.sensitive)
+        db.run(Statement("numbered records", found))
+        db.run(Statement("forget copy", frequency.drop(names.copy)))
+        db.run(Statement("statistics", encoding.analyze(names.numbered)))
+
+    def search(self) -> None:
+        """Maximal bucket first, and the rest to the nearest classes."""
+        db, names, privacy, model = self.db, self.names, self.plan.policy.privacy, self.model
+        seed = self.plan.policy.method.seed
+        db.run(Statement("buckets", sql.buckets(names), (model.e,)))
+        taken = portion(model.l, privacy.k)
+        db.run(Statement("first classes", sql.first_classes(names), (model.l, taken, seed)))
+        db.run(Statement("forget numbers", frequency.drop(names.numbered)))
+        db.run(Statement("statistics of records", encoding.analyze(names.rec)))
+        classes, self.left, hopeful = db.one(
+            Statement(
+                "left over", sql.left_over(names), (model.e,), answers=row(classes=1, left=1, hopeful=1)
+            )
+        )
+        if classes and hopeful:
+            for column in ("rid", "class"):
+                db.run(Statement(f"index of {column}", sql.index(names, column)))
+            join = sql.join_nearest(names, self.quasi)
+            [joined] = db.one(
+                Statement(
+                    "join nearest",
+                    join,
+                    (model.l, model.e, seed),
+                    answers=row(joined=0),
+                    note="where records are left that a class may take",
+                )
+            )
+            self.left -= joined
+        eligible = self.records - self.with_null
+        if eligible and not suffices(classes, self.left, privacy.may_suppress(eligible)):
+            raise UnsatisfiableError(self._refusal(classes, eligible), hint=self._hint(classes))
+
+    def publish(self) -> None:
+        """Fills the two tables."""
+        db, names, plan = self.db, self.names, self.plan
+        db.run(Statement("class numbers", released.class_ids(names)))
+        db.run(Statement("class statistics", encoding.analyze(names.classes)))
+        written = set()
+        hidden = self.sensitive.column
+        shown = [column for column in plan.columns if column != hidden]
+        for what, columns in ((QUASI, shown), (SENSITIVE, [hidden])):
+            fresh = part(self.fresh, what)
+            written.add(
+                self.job.engine.insert_rows(
+                    f"insert release{what}", released.insert(names, fresh, columns, plan.columns), _ORDER
+                )
+            )
+        if len(written) > 1:
+            raise VerificationError("the two tables have not the same records", hint="please report this")
+        self.written = written.pop()
+
+    def measure(self) -> None:
+        quasi, sensitive = parts(self.fresh)
+        reached = released.reached(self.names, sensitive, self.sensitive)
+        figures: list[Any] = list(
+            self.db.one(
+                Statement(
+                    "reached",
+                    reached,
+                    (self.model.e, self.suppressed),
+                    answers=row(
+                        rows=MANY,
+                        classes=1,
+                        smallest=MANY,
+                        largest=MANY,
+                        l=1.0,
+                        loss=0.0,
+                        dot=0.0,
+                        dod_min=0.0,
+                        dod_max=0.0,
+                    ),
+                )
+            )
+        )
+        figures += self.db.one(
+            Statement("compare classes", released.other_sizes(quasi, sensitive), answers=row(others=0))
+        )
+        self.found = Figures(*figures)
+
+    def verify(self) -> None:
+        found, written = self.found, self.written
+        privacy, model, expected = self.plan.policy.privacy, self.model, self.records - self.suppressed
+        if not found.rows == written == expected or found.others:
+            raise VerificationError(
+                f"{expected} records were to be released, {written} were written and {found.rows} are there",
+                hint="nothing was published; please report this",
+            )
+        if found.rows and (found.l < model.l - _TOLERANCE or found.smallest < privacy.k):
+            raise VerificationError(
+                f'a class is not ({model.l}, {model.e:g})-diverse in "{model.column}", or below k',
+                hint="nothing was published; please report this",
+            )
+        if found.rows == 0 and not self.options.allow_empty:
+            raise UnsatisfiableError(
+                "every record has a NULL in a quasi-identifier, and would be suppressed",
+                hint='nulls = "value" keeps them; --allow-empty publishes all the same',
+            )
+
+    def kept(self) -> list[Lying]:
+        """Quasi-identifiers lie beside them as they were, which is what this method is for."""
+        hidden, quasi = self.sensitive.column, {q.name for q in self.quasi}
+        shown = [c for c in self.plan.columns if c.name not in quasi and c.name != hidden.name]
+        in_quasi, in_sensitive = parts(self.fresh)
+        return [(in_quasi, shown), (in_sensitive, [hidden])]
+
+    def evaluate(self) -> None:
+        """The k of the quasi-identifiers, which are released as they are; the other figures are known."""
+        names, quasi = [q.name for q in self.quasi], part(self.fresh, QUASI)
+        self.k = self.job.engine.count_written(quasi, names)[2]
+        if self.options.evaluate != "none" and self.found.rows:
+            disclosed = tried(self.db, FAMILIES["disclosure"], self._disclosure)
+            self.disclosed = tuple(replace(figure, column=self.model.column) for figure in disclosed)
+        self.report = self._account()
+
+    def _disclosure(self) -> list[Figure]:
+        """How surely a class gives a value away: who is found in the one table has a class of the other."""
+        column, sensitive = self.model.column, linked.relation_text(part(self.fresh, SENSITIVE))
+        arguments = (sensitive, [CLASS_ID.name], column, None)
+        return [
+            Figure(*row)
+            for row in self.db.rows(
+                Statement(
+                    f"disclosure of {column}",
+                    DISCLOSURE,
+                    arguments,
+                    answers=METRIC_ROWS,
+                )
+            )
+        ]
+
+    def _account(self) -> dict[str, Any]:
+        """What a report shows that only the run knows."""
+        policy, model, found = self.plan.policy, self.model, self.found
+        sizes = self.db.rows(Statement("class sizes", released.sizes(part(self.fresh, QUASI)), answers=SIZES))
+        return {
+            "columns": [self._column(column) for column in policy.columns],
+            "models": [
+                {"kind": "le_diversity", "demanded": model.l, "reached": found.l, "column": model.column,
+                 "variant": f"e = {model.e:g}"}
+            ],
+            "suppression": {
+                "allowed": policy.privacy.suppression,
+                "how": "remove",
+                "reasons": {
+                    why: n
+                    for why, n in (
+                        ("that fit no class", self.left),
+                        ("with a NULL in a quasi-identifier", self.with_null),
+                    )
+                    if n
+                },
+            },
+            "lattice": None,
+            "sizes": {"before": [], "after": binned(sizes, policy.privacy.k)},
+        }  # fmt: skip
+
+    @property
+    def promise(self) -> str:
+        return f"l = {self.model.l}, e = {self.model.e:g}"
+
+    def result(self, seconds: dict[str, float]) -> Result:
+        found, target = self.found, self.plan.target
+        figures = (
+            Figure("information_loss", value=found.loss),
+            Figure("dot", value=found.dot),
+            Figure("dod_min", value=found.dod_min),
+            Figure("dod_max", value=found.dod_max),
+            Figure("suppressed_share", value=self.suppressed / self.records if self.records else 0.0),
+            *self.disclosed,
+        )
+        tables = tuple(str(Name(table.schema, table.name)) for table in parts(target))
+        return Result.of(
+            self.job,
+            TablesFound(tables, found.l),
+            seconds,
+            relation=part(target, QUASI),
+            quasi=(CLASS_ID.name,),
+            records=self.records,
+            released=found.rows,
+            suppressed=self.suppressed,
+            classes=found.classes,
+            k=self.k,
+            metrics={
+                "class_size_min": float(found.smallest),
+                "class_size_mean": found.rows / found.classes if found.classes else 0.0,
+                "class_size_max": float(found.largest),
+                f"le_diversity:{self.model.column}": found.l,
+            },
+            figures=() if self.options.evaluate == "none" else figures,
+            report=self.report,
+        )
+
+    def show_search(self) -> None:
+        self.search()
+
+    def _column(self, column: Column) -> dict[str, Any]:
+        """Where a column lies, and that it is exactly as it was."""
+        found: dict[str, Any] = {"name": column.name, "role": str(column.role)}
+        if column.role is Role.IDENTIFIER:
+            return found
+        hides = column.name == self.model.column
+        lies = f"in {part(self.plan.target, SENSITIVE if hides else QUASI).name}"
+        told = f"{lies}; {in_words(column.hierarchy)}" if hides else lies
+        return found | {"hierarchy": told, "level": 0, "height": 0}
+
+    def _refusal(self, classes: int, eligible: int) -> str:
+        model, privacy = self.model, self.plan.policy.privacy
+        if classes == 0:
+            taken = portion(model.l, privacy.k)
+            each = f" with {taken} records each, which k = {privacy.k} takes" if taken > 1 else ""
+            return (
+                f'no class can be made: "{model.column}" has too few values that are more than '
+                f"e = {model.e:g} apart for l = {model.l}{each}"
+            )
+        may = privacy.may_suppress(eligible)
+        return f"{self.left} records fit no class and would have to be suppressed, and {may} may be"
+
+    def _hint(self, classes: int) -> str:
+        lower = "lower l, e or k" if self.plan.policy.privacy.k > self.model.l else "lower l or e"
+        return lower if classes == 0 else f"raise suppression, or {lower}"

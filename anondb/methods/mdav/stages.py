@@ -1,0 +1,244 @@
+"""Microaggregation of sets of texts: records with their concepts, classes around centroids, synthetic records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from anondb.errors import UnsatisfiableError, UsageError
+from anondb.evaluation.figure import Figure
+from anondb.methods.mdav import mdav
+from anondb.methods.mdav import sql as sets
+from anondb.methods.mdav.figures import SetFigures
+from anondb.methods.mdav.words import SetsFound
+from anondb.methods.method import Job
+from anondb.policy.model import Policy
+from anondb.run.encode import take_keys
+from anondb.run.encode_sql import analyze
+from anondb.run.kept_columns import Lying
+from anondb.run.result import Result
+from anondb.run.statement import CLASS_COUNTS, MANY, Statement, no_rows, row
+from anondb.run.verify import Published, verify
+from anondb.sqltree.build import fill_scratch
+from anondb.sqltree.tables import Quasi
+
+_UNKNOWN_TEXTS = "select t from anondb.mdav_unknown_texts($1) as t"
+_ITEMS = "select i.mapped, i.unmapped, i.unmapped_distinct from anondb.mdav_items($1) as i"
+_COUNTS = "select count(distinct i.record), count(distinct i.concept) from mdav_item as i"
+_DISTANCES = "select anondb.mdav_distances($1, $2)"
+_PARTITION = "select anondb.mdav_partition($1)"
+_CENTROIDS = "select anondb.mdav_centroids($1)"
+_SYNTHETIC = "select anondb.mdav_synthetic($1)"
+
+
+@dataclass(frozen=True)
+class Sets:
+    """The sets of a source, as far as Python needs to know them."""
+
+    records: int
+    with_concepts: int  # records
+    concepts: int  # different ones
+    texts: int  # of records, each once
+    unmapped: int  # those of them that mean nothing to the ontology
+    tagger: str | None  # that found nouns in texts, where there was need
+
+
+class Microaggregation:
+    """The process of mdav, whose one quasi-identifier is a set of texts."""
+
+    found: Sets
+    share: mdav.Share
+    written: int
+    published: Published
+    figures: tuple[Figure, ...] = ()
+    report: dict[str, object]
+
+    def __init__(self, job: Job) -> None:
+        self.job, self.db, self.plan, self.fresh = job, job.db, job.plan, job.fresh
+        self.names = job.plan.scratch(job.run)
+
+    @property
+    def policy(self) -> Policy:
+        return self.plan.policy
+
+    @property
+    def column(self) -> Quasi:
+        return self.plan.quasi[0]
+
+    @property
+    def ontology(self) -> str:
+        return self.policy.quasi[0].ontology or mdav.ONTOLOGY
+
+    def encode(self) -> None:
+        """The one pass over the source, and the concepts of its texts."""
+        db, plan, names = self.db, self.plan, self.names
+        take_keys(db, plan, names)
+        self.job.engine.copy_records(
+            "records", lambda source: sets.records(names, source, plan.kept, self.column, plan.items)
+        )
+        [records, *_] = db.one(Statement("count records", sets.counts(names), answers=row(records=MANY)))
+        db.run(Statement("texts", sets.texts(names, plan.items)))
+        db.run(Statement("text statistics", analyze(sets.TEXTS)))
+        # the only values that come out of the database: each once, and without a record
+        unknown = [
+            str(text)
+            for (text, *_) in db.rows(
+                Statement("unknown texts", _UNKNOWN_TEXTS, (self.ontology,), answers=no_rows("text"))
+            )
+        ]
+        tagger, phrases = _tagged(unknown)
+        db.copy(Statement("phrases", fill_scratch(sets.PHRASES)), phrases)
+        db.run(Statement("phrase statistics", analyze(sets.PHRASES)))
+        mapped, unmapped, *_ = db.one(
+            Statement(
+                "items", _ITEMS, (self.ontology,), answers=row(mapped=MANY, unmapped=1, unmapped_distinct=1)
+            )
+        )
+        with_concepts, concepts, *_ = db.one(
+            Statement("count items", _COUNTS, answers=row(records=MANY, concepts=1))
+        )
+        self.found = Sets(records, with_concepts, concepts, mapped + unmapped, unmapped, tagger)
+        self.share = mdav.share(records, with_concepts, self.policy.privacy.k)
+
+    def search(self) -> None:
+        """Distances of records, the classes that they make, and what of their centroids k records have."""
+        self._refuse_impossible()
+        method, k = self.policy.method, self.policy.privacy.k
+        measure = mdav.MEASURES[method.variant or mdav.VARIANTS[0]]
+        self.db.run(Statement("distances", _DISTANCES, (method.distance or mdav.DISTANCES[0], measure)))
+        self.db.run(Statement("partition", _PARTITION, (k,)))
+        self.db.run(Statement("centroids", _CENTROIDS, (k,)))
+
+    def publish(self) -> None:
+        """Writes the synthetic records."""
+        share, fresh, method, columns = self.share, self.fresh, self.policy.method, self.plan.columns
+        self.db.run(Statement("synthetic records", _SYNTHETIC, (method.seed,)))
+        insert = sets.insert_release(
+            self.names,
+            fresh,
+            columns,
+            self.column,
+            with_concepts=share.with_concepts > 0,
+            without=share.without > 0,
+        )
+        self.written = self.job.engine.insert_rows("insert release", insert)
+
+    def measure(self) -> None:
+        """The terms of the release are looked up again: k is that of their concepts, together and one by one."""
+        k = self.policy.privacy.k
+        figures = self.db.one(
+            Statement(
+                "count classes",
+                sets.class_figures(self.fresh, self.column, self.ontology),
+                answers=CLASS_COUNTS,
+            )
+        )
+        rows, classes, smallest, largest, squares = map(int, figures)
+        [rare] = self.db.one(
+            Statement(
+                "rare terms", sets.rare_terms(self.fresh, self.column, k, self.ontology), answers=row(terms=0)
+            )
+        )
+        self.published = Published(rows, classes, smallest, largest, squares, rare=int(rare))
+
+    def verify(self) -> None:
+        expected = self.found.records - self.share.suppressed
+        verify(self.policy.privacy, self.published, self.written, expected)
+        if self.published.rows == 0 and not self.job.options.allow_empty:
+            raise UnsatisfiableError(
+                "every record would be suppressed", hint="lower suppression or k; --allow-empty publishes it"
+            )
+
+    def kept(self) -> list[Lying]:
+        return [(self.fresh, self.plan.kept)]
+
+    def evaluate(self) -> None:
+        self.report = self._account()
+        if self.job.options.evaluate != "none" and self.published.rows:
+            linked = SetFigures(self.db, self.plan, self.names, self.share)
+            linked.link()
+            self.figures = tuple(linked.all(self.published))
+            self.report |= linked.sizes()
+
+    @property
+    def promise(self) -> str:
+        return f"k = {self.policy.privacy.k}"
+
+    def result(self, seconds: dict[str, float]) -> Result:
+        found, published = self.found, self.published
+        finding = SetsFound(self.column.name, found.concepts, self.ontology, found.texts, found.unmapped)
+        texts = {"texts": float(found.texts), "texts_unmapped": float(found.unmapped)}
+        return Result.of(
+            self.job,
+            finding,
+            seconds,
+            quasi=(self.column.name,),
+            records=found.records,
+            released=published.rows,
+            suppressed=self.share.suppressed,
+            classes=published.classes,
+            k=published.smallest,
+            metrics={**published.class_sizes(), **texts},
+            figures=self.figures,
+            report=self.report,
+        )
+
+    def show_search(self) -> None:
+        self.search()
+
+    def _refuse_impossible(self) -> None:
+        """Raises where the source is empty, or no release could have classes of k."""
+        policy, found, share, k = self.policy, self.found, self.share, self.policy.privacy.k
+        if found.records == 0 and not self.job.options.allow_empty:
+            raise UsageError(
+                f"source {policy.source} is empty",
+                hint="is it the right table? --allow-empty publishes an empty release",
+            )
+        if 0 < found.records < k:
+            raise UnsatisfiableError(
+                f"k = {k} is larger than the source, which has {found.records} records",
+                hint="lower k, or add records",
+            )
+        if share.suppressed > policy.privacy.may_suppress(found.records):
+            without = found.records - found.with_concepts
+            raise UnsatisfiableError(
+                f"{found.with_concepts} records have texts that the ontology knows and {without} have none; "
+                f"{share.suppressed} would have to be suppressed, as they are fewer than k = {k}",
+                hint="allow it with suppression, or say what texts mean: select anondb.map_term('text', 'concept')",
+            )
+
+    def _account(self) -> dict[str, object]:
+        """What a report shows that only the run knows."""
+        policy, ontology, published = self.policy, self.ontology, self.published
+        found, share = self.found, self.share
+        by = "" if found.tagger is None else f", whose nouns {found.tagger} found"
+        meaning = {"hierarchy": f"no hierarchy: concepts of {ontology} for {found.texts:,} texts{by}"}
+        counts = {
+            "without a text that has a concept": found.records - found.with_concepts - share.without,
+            "with concepts, but fewer than k": found.with_concepts - share.with_concepts,
+        }
+        reasons = {reason: records for reason, records in counts.items() if records}
+        reached = {"kind": "k_anonymity", "demanded": policy.privacy.k, "reached": published.smallest}
+        return {
+            "columns": [
+                {"name": column.name, "role": str(column.role)} | (meaning if column.is_set else {})
+                for column in policy.columns
+            ],
+            "models": [reached] if published.rows else [],
+            "suppression": {
+                "allowed": policy.privacy.suppression,
+                "how": policy.privacy.suppress,
+                "reasons": reasons,
+            },
+            "lattice": None,
+        }
+
+
+def _tagged(texts: Sequence[str]) -> tuple[str | None, Iterable[tuple[str, str]]]:
+    """The phrases of texts, and who found them; nobody, where there is no text."""
+    if not texts:
+        return None, ()
+    from anondb.ontology.phrases import tagger as find_tagger
+
+    tagger = find_tagger()
+    return tagger.name, ((text, phrase) for text in texts for phrase in tagger.phrases(text))

@@ -1,0 +1,229 @@
+"""What a method must say: how its part of the policy is read and checked, its stages, what it finds, its words."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from anondb.errors import Problem, UsageError
+from anondb.policy.check import PolicyKeys, Spot, Table
+from anondb.policy.model import Column, Method, Policy, Role
+from anondb.run.plan import Options, Place, Plan
+from anondb.sqltree.tables import Quasi, Relation, SourceColumn
+
+if TYPE_CHECKING:  # what only runs need is loaded by runs
+    from anondb.run.engine import Engine
+    from anondb.run.kept_columns import Lying
+    from anondb.run.result import Result
+    from anondb.run.snapshot import Snapshot
+    from anondb.run.statement import Runner
+
+
+UNREAD = {
+    "heuristic": "has no heuristics",
+    "objective": "has no objectives, and so no use for objective",
+    "weights": "has no objectives, and so no use for weights",
+    "variant": "has no variants",
+    "measure": "does not compare values by their meaning",
+    "seed": "draws nothing at random",
+    "distance": "does not compare sets",
+    "strict": "does not partition the records",
+    "bounds": "does not partition the records",
+}
+"""What is said of a key of [method] to methods that do not read it."""
+
+
+class Finding(ABC):
+    """What a method found on its way to a release; each method has a type of its own."""
+
+    levels: Mapping[str, int] = MappingProxyType({})
+    """Column → level, where whole columns have levels."""
+    heights: Mapping[str, int] = MappingProxyType({})
+    """Column → level of its root, of the same columns."""
+    tables: tuple[str, ...] = ()
+    """The tables of a release that has several."""
+
+    @abstractmethod
+    def as_json(self) -> dict[str, Any]:
+        """Its part of what `anondb run --json` prints."""
+
+    @property
+    @abstractmethod
+    def selected(self) -> str:
+        """What was chosen, in a few words."""
+
+    def counts(self) -> dict[str, float | None]:
+        """What a comparison counts besides what all methods have."""
+        return {}
+
+    @abstractmethod
+    def way(self, result: Result) -> list[str]:
+        """How the search went, line by line."""
+
+    def shape(self) -> str:
+        """In what classes differ, where that is said apart from their levels."""
+        return ""
+
+    def class_sizes(self) -> tuple[str, str] | None:
+        """Column and ontology, where classes are told apart by concepts and not by values."""
+        return None
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the stages are given: the plan, who runs its statements, and where the release is written."""
+
+    db: Runner
+    engine: Engine
+    plan: Plan
+    options: Options
+    run: int
+    fresh: Relation
+
+
+class Stages(Protocol):
+    """The stages in their order. What one finds, it keeps for the next."""
+
+    fresh: Relation  # where the release is: written first, and at the target once it is swapped in
+
+    def encode(self) -> None:
+        """Reads the source, once."""
+
+    def search(self) -> None:
+        """Decides what is released."""
+
+    def publish(self) -> None:
+        """Fills the tables that are made for it."""
+
+    def measure(self) -> None:
+        """Counts what was written, from its own rows."""
+
+    def verify(self) -> None:
+        """Raises unless that is what the policy promises."""
+
+    def kept(self) -> Sequence[Lying]:
+        """Where the columns lie that were written as they are."""
+        ...
+
+    def evaluate(self) -> None:
+        """Computes what it is worth and what it gives away."""
+
+    def show_search(self) -> None:
+        """The search as a plan shows it: its statements once, without going on until it is done."""
+
+    @property
+    def promise(self) -> str:
+        """What the comment on a release says that it satisfies."""
+        ...
+
+    def result(self, seconds: dict[str, float]) -> Result:
+        """What became of it all."""
+        ...
+
+
+class ReleaseMethod(ABC):
+    """A way to make a release. The registry lists all there are."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    options: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Keys of [method] that take one of these words; the first is the default."""
+    keys: ClassVar[frozenset[str]] = frozenset()
+    """Further keys of [method] that it reads."""
+    column_keys: ClassVar[frozenset[str]] = frozenset({"hierarchy"})
+    """Keys of quasi-identifiers that it reads, of those that not all methods do."""
+
+    released_type: ClassVar[str] = "text"  # of quasi-identifiers
+    class_models: ClassVar[bool] = True  # its classes can be held to demands on sensitive columns
+
+    def reads(self, key: str) -> bool:
+        """Whether a key of [method] means something to it."""
+        return key in self.options or key in self.keys
+
+    def unread_key(self, key: str) -> tuple[str, str]:
+        """What to say of a key of [method] that means nothing to it."""
+        hint = "leave the key out"
+        if key in ("objective", "weights"):
+            hint += ', or set algorithm = "incognito", or set algorithm = "optimal"'
+        return f"{self.name} {UNREAD[key]}", hint
+
+    def read_keys(self, spot: Spot, keys: Table) -> None:  # noqa: B027 - most have nothing to add
+        """Checks what [method] says beyond single keys."""
+
+    @abstractmethod
+    def check(self, spot: Spot, policy: PolicyKeys) -> None:
+        """Reports what the tables of a policy must be to this method, and are not."""
+
+    @abstractmethod
+    def stages(self, job: Job) -> Stages:
+        """The stages of one run."""
+
+    def load_ahead(self) -> None:  # noqa: B027 - most compute with nothing large
+        """Loads what it computes with, before its time is taken."""
+
+    def coded(self, quasi: Quasi) -> Quasi:
+        """A quasi-identifier as this method looks at it."""
+        return quasi
+
+    def refused_unit(self, policy: Policy) -> Problem | None:
+        """Why it cannot count persons, if it cannot."""
+        return None
+
+    def counts_whole_rows(self, policy: Policy, *, repeat: bool) -> bool:
+        """Whether the first pass counts rows as a whole, given whether they mostly repeat."""
+        return repeat
+
+    def suffixes(self) -> tuple[str, ...]:
+        """Of the names of a release's tables, where it has several."""
+        return ()
+
+    def problems(self, policy: Policy) -> Iterable[Problem]:
+        """What of a policy does not fit the tables that it would make."""
+        return ()
+
+    def places(
+        self, policy: Policy, columns: Sequence[SourceColumn], snapshot: Snapshot
+    ) -> tuple[Place, ...]:
+        """The tables that it makes of these columns of the source."""
+        quasi = {column.name for column in policy.quasi}
+        released = [
+            replace(column, type=self.released_type, base="text", collation=None)
+            if column.name in quasi
+            else column
+            for column in columns
+        ]
+        return (Place.at(snapshot.target, released),)
+
+    def varied(self, method: Method, policy: Policy) -> Policy:
+        """A policy of another method as a comparison tries it with this one; raises where there is nothing to try."""
+        if "set" not in self.column_keys and any(column.is_set for column in policy.quasi):
+            raise UsageError(
+                "sets of texts are for mdav, and mdav for sets",
+                hint="compare mdav with itself, by k: --algorithms mdav --k 2,3,5",
+            )
+        columns = tuple(
+            self._read(column) if column.role is Role.QUASI else column for column in policy.columns
+        )
+        return replace(policy, method=method, columns=columns)
+
+    def _read(self, column: Column) -> Column:
+        """A quasi-identifier without what means nothing to this method."""
+        if "ontology" not in self.column_keys:
+            column = replace(column, ontology=None)
+        return column if "min_level" in self.column_keys else replace(column, min_level=0, max_level=None)
+
+    def counts_records(self, policy: Policy) -> Problem:
+        """Why it is refused where a person may have several records."""
+        return Problem(
+            f"{policy.place} [privacy]",
+            f'{self.name} counts records, and a person may have several: "{policy.privacy.unit}" is not unique',
+            "choose an algorithm that counts persons: datafly, incognito or optimal",
+        )
+
+    def refuse_levels(self, options: Options) -> None:
+        """The caller's own levels mean nothing to methods that give columns none."""
+        if options.levels is not None:
+            raise UsageError(f"{self.name} has no levels", hint="leave --levels out, or change the algorithm")

@@ -1,0 +1,37 @@
+"""mondrian: multidimensional partitioning (LeFevre et al. 2006), to a policy and to a run."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from anondb.errors import Problem
+from anondb.methods.method import Job, ReleaseMethod, Stages
+from anondb.policy.check import PolicyKeys, Spot
+from anondb.policy.model import Policy
+from anondb.sqltree.tables import Quasi
+
+
+class Mondrian(ReleaseMethod):
+    name = "mondrian"
+    title = "multidimensional partitioning (LeFevre et al. 2006)"
+    options: ClassVar = {"bounds": ("rounded", "exact")}
+    keys = frozenset({"strict"})
+
+    def check(self, spot: Spot, policy: PolicyKeys) -> None:
+        """It takes any columns, with hierarchies or without."""
+
+    def coded(self, quasi: Quasi) -> Quasi:
+        return quasi.as_range()
+
+    def refused_unit(self, policy: Policy) -> Problem | None:
+        return self.counts_records(policy)
+
+    def counts_whole_rows(self, policy: Policy, *, repeat: bool) -> bool:
+        """Relaxed, the records of one combination are dealt to several classes, which takes their counts."""
+        return repeat or not policy.method.strict
+
+    def stages(self, job: Job) -> Stages:
+        from anondb.methods.mondrian.stages import Partition
+
+        self.refuse_levels(job.options)
+        return Partition(job)

@@ -1,0 +1,89 @@
+"""The engine: the few operations that touch rows in proportion to the source.
+
+No other place sends a statement over the source or the rows of a release; what differs between plain PostgreSQL
+and a distributed one differs here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from anondb.run import encode_sql, publish_sql
+from anondb.run.plan import Plan
+from anondb.run.publish_sql import Chosen
+from anondb.run.statement import CLASS_COUNTS, Runner, Statement
+from anondb.sqltree.build import Node
+from anondb.sqltree.tables import Relation, Scratch
+
+_WITH_NULLS = "columns that hold NULLs are compared as arrays, in which NULL equals NULL"
+
+
+class Engine(Protocol):
+    """What the stages of a run ask for."""
+
+    def count_combinations(self, names: Scratch) -> None:
+        """The first pass: every combination of the source's own values, and how often it occurs."""
+
+    def copy_records(self, name: str, copy: Callable[[Relation], Node]) -> int:
+        """The first pass of methods that work on records: `copy` makes the statement that copies them."""
+        ...
+
+    def create_release(self, fresh: Relation, *, kept: bool) -> None:
+        """Makes the empty tables that the release is written to first."""
+
+    def prepare_release(self, fresh: Relation) -> None:
+        """What has to be done to the empty tables before rows come."""
+
+    def insert_records(self, names: Scratch, fresh: Relation, chosen: Sequence[Chosen]) -> int:
+        """The second pass: every record of the source whose combination of values is released."""
+        ...
+
+    def insert_rows(self, name: str, insert: Node, note: str = "") -> int:
+        """Rows that the run has counted or copied, into the release."""
+        ...
+
+    def count_written(self, fresh: Relation, quasi: Sequence[str]) -> tuple[int, ...]:
+        """Rows, classes, the smallest and the largest class, and the sum of squared sizes, from its own rows."""
+        ...
+
+
+@dataclass(frozen=True)
+class PostgresEngine:
+    """Plain PostgreSQL: one server has all rows."""
+
+    db: Runner
+    plan: Plan
+
+    def count_combinations(self, names: Scratch) -> None:
+        plan = self.plan
+        count = encode_sql.raw_frequencies(names, plan.source, plan.quasi, plan.counted, plan.unit)
+        self.db.run(Statement("frequencies", count))
+
+    def copy_records(self, name: str, copy: Callable[[Relation], Node]) -> int:
+        return self.db.run(Statement(name, copy(self.plan.source)))
+
+    def create_release(self, fresh: Relation, *, kept: bool) -> None:
+        for place in self.plan.places:
+            # what is copied to where a release stands need not outlive a crash
+            unlogged = kept and place.replaces
+            made = publish_sql.create_release(place.fresh(fresh), place.columns, unlogged=unlogged)
+            self.db.run(Statement(f"create release{place.suffix}", made))
+
+    def prepare_release(self, fresh: Relation) -> None:
+        """Nothing: the tables are where their rows will be."""
+
+    def insert_records(self, names: Scratch, fresh: Relation, chosen: Sequence[Chosen]) -> int:
+        plan = self.plan
+        insert = publish_sql.insert_records(names, plan.source, fresh, plan.columns, chosen)
+        return self.insert_rows("insert release", insert, _WITH_NULLS)
+
+    def insert_rows(self, name: str, insert: Node, note: str = "") -> int:
+        return self.db.run(Statement(name, insert, note=note))
+
+    def count_written(self, fresh: Relation, quasi: Sequence[str]) -> tuple[int, ...]:
+        counts = publish_sql.class_figures(fresh, quasi)
+        return tuple(
+            int(count) for count in self.db.one(Statement("count classes", counts, answers=CLASS_COUNTS))
+        )
