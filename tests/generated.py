@@ -17,7 +17,9 @@ from anondb.methods.mondrian import halves_sql as halves
 from anondb.methods.mondrian import sql as partition
 from anondb.methods.mondrian.sql import Condition, Partitioning
 from anondb.models import sql as models
-from anondb.models.sql import Closeness, Diversity, Models
+from anondb.models.l_diversity import LDiversity
+from anondb.models.sql import Judged, Models
+from anondb.models.t_closeness import DISTANCES, TCloseness
 from anondb.run import account_sql as account
 from anondb.run import encode_sql as encode
 from anondb.run import frequency_sql as frequency
@@ -135,11 +137,11 @@ def _searched(name: str, names: Scratch, quasi: tuple[Quasi, ...]) -> Iterator[N
             counted,
             5,
             (
-                Diversity(first, 3, "distinct"),
-                Diversity(first, 2.5, "entropy"),
-                Diversity(first, 2, "recursive", 3),
+                Judged(LDiversity(first.name, 3, "distinct"), first),
+                Judged(LDiversity(first.name, 2.5, "entropy"), first),
+                Judged(LDiversity(first.name, 2, "recursive", 3), first),
+                *[Judged(TCloseness(second.name, 0.2, distance), second) for distance in DISTANCES],
             ),
-            tuple(Closeness(second, 0.2, distance) for distance in ("equal", "ordered", "hierarchical")),
         )
         yield frequency.frequency_set(names, counted, labels, [3, 40_000], merge=persons)
         yield frequency.roll_up(names, names.freq, names.rollup(1), counted, levels)
@@ -156,11 +158,13 @@ def _searched(name: str, names: Scratch, quasi: tuple[Quasi, ...]) -> Iterator[N
     yield frequency.drop(names.node)
     yield models.totals(names, second)
     yield models.ancestors(names, second, 4)
-    for diverse in judged.diversity:
-        yield audit.diversity(fresh, released, diverse)
-    for close in judged.closeness:
-        yield audit.coded_release(names, fresh, released, close, 4)
-        yield audit.closeness(names, released, close)
+    for one in judged.judged:
+        question = one.model.measured(fresh, released, one.sensitive.name)
+        if question is not None:
+            yield question
+            continue
+        yield audit.coded_release(names, fresh, released, one.sensitive, 4)
+        yield audit.farthest(names, released, one)
 
 
 def partitioning(p: Partitioning, condition: Condition) -> Iterator[Node]:

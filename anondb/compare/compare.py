@@ -86,7 +86,7 @@ def settings_of(
         if name not in METHODS:
             hint = did_you_mean(name, METHODS) or f"choose from {', '.join(METHODS)}"
             raise UsageError(f'there is no algorithm "{name}"', hint=hint)
-    if policy.privacy.le_diversity or any(METHODS[name].suffixes() for name in algorithms):
+    if any(METHODS[name].suffixes() for name in (policy.method.algorithm, *algorithms)):
         raise UsageError(
             "le_diversity generalizes nothing, and is not compared with algorithms that do",
             hint="run its policy, and see anondb evaluate",

@@ -6,11 +6,13 @@ so that a class has every value once; the functions on such histograms are those
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sqlglot import exp
 
+from anondb.models.model import ClassModel
 from anondb.run.frequency_sql import Counted, persons
 from anondb.sqltree.build import (
     call,
@@ -25,36 +27,37 @@ from anondb.sqltree.build import (
     query,
     scratch,
     star,
+    string,
     subquery,
+    table,
 )
-from anondb.sqltree.tables import Scratch, Sensitive
+from anondb.sqltree.render import render
+from anondb.sqltree.tables import Relation, Scratch, Sensitive
 
-TOLERANCE = "1e-9"
-"""Entropies and distances are sums of rounded shares."""
-
-
-@dataclass(frozen=True)
-class Diversity:
-    """l-diversity of a sensitive column: distinct, entropy or recursive."""
-
-    sensitive: Sensitive
-    l: float  # noqa: E741 - its name in the literature
-    kind: str
-    c: float | None = None
-
-    @property
-    def is_monotone(self) -> bool:
-        """A record in a class that fails is in one that fails wherever classes are smaller."""
-        return self.kind == "distinct"
+PARTS = ("distinct", "entropy", "counts", "values")
+Part = Callable[[str], exp.Expr]
 
 
 @dataclass(frozen=True)
-class Closeness:
-    """t-closeness of a sensitive column, by the distance of its values."""
+class Histogram:
+    """The sensitive values of a class, and how often each occurs."""
 
+    names: Scratch
     sensitive: Sensitive
-    t: float
-    distance: str
+    part: Part
+    """distinct, entropy, counts, values: as columns of class rows, or as aggregates of a grouped histogram."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A model of the policy on its column as the run has coded it."""
+
+    model: ClassModel
+    sensitive: Sensitive
+
+    def holds(self, names: Scratch, of: str, reference: exp.Expr | None = None) -> exp.Expr:
+        """Whether a class row satisfies the model."""
+        return self.model.holds(class_histogram(names, self.sensitive, of), reference)
 
 
 @dataclass(frozen=True)
@@ -63,17 +66,32 @@ class Models:
 
     counted: Counted
     k: int
-    diversity: tuple[Diversity, ...] = ()
-    closeness: tuple[Closeness, ...] = ()
+    judged: tuple[Judged, ...] = ()
+
+    @property
+    def absolute(self) -> tuple[Judged, ...]:
+        """Models that look at a class alone."""
+        return tuple(one for one in self.judged if not one.model.is_relative)
+
+    @property
+    def relative(self) -> tuple[Judged, ...]:
+        """Models that compare a class with all released rows."""
+        return tuple(one for one in self.judged if one.model.is_relative)
+
+    @property
+    def are_monotone(self) -> bool:
+        """A record in a class that fails is in one that fails wherever classes are smaller."""
+        return all(one.model.is_monotone for one in self.judged)
 
     @property
     def only_records(self) -> bool:
         """All that is asked of a class is a number of records."""
-        return not (self.diversity or self.closeness or self.counted.unit)
+        return not (self.judged or self.counted.unit)
 
-    def kinds(self, sensitive: Sensitive) -> set[str]:
-        found = {model.kind for model in self.diversity if model.sensitive == sensitive}
-        return found | {"closeness" for model in self.closeness if model.sensitive == sensitive}
+    def parts(self, sensitive: Sensitive) -> frozenset[str]:
+        """What the models need of a sensitive column in a class."""
+        none: frozenset[str] = frozenset()
+        return none.union(*(one.model.parts for one in self.judged if one.sensitive == sensitive))
 
 
 def totals(names: Scratch, sensitive: Sensitive) -> exp.Create:
@@ -110,7 +128,7 @@ def ancestors(names: Scratch, sensitive: Sensitive, null_code: int) -> exp.Creat
 def class_rows(source: exp.Expr, keys: Sequence[str], models: Models) -> exp.Select:
     """The classes of a frequency set `f`: their keys, n records, and what the models need of each."""
     counted = models.counted
-    parts = [(s.code, _histograms(source, keys, s, models)) for s in counted.sensitive if models.kinds(s)]
+    parts = [(s.code, _histograms(source, keys, s, models)) for s in counted.sensitive if models.parts(s)]
     if counted.unit or not parts:
         parts.insert(0, ("b", _sizes(source, keys, models)))
     (first, rows), *others = parts
@@ -126,72 +144,79 @@ def class_rows(source: exp.Expr, keys: Sequence[str], models: Models) -> exp.Sel
 
 
 def passes(names: Scratch, models: Models, of: str, *, reference: bool = True) -> exp.Expr:
-    """Whether a class satisfies every model; without `reference` all but t-closeness."""
-    tests = [_enough_records(models, of), *[_is_diverse(model, of) for model in models.diversity]]
+    """Whether a class satisfies every model; without `reference` only those that look at it alone."""
+    tests = [_enough_records(models, of), *[one.holds(names, of) for one in models.absolute]]
     if reference:
-        tests += [is_close(names, model, of, whole_reference(names, model)) for model in models.closeness]
+        tests += [one.holds(names, of, whole_reference(names, one.sensitive)) for one in models.relative]
     return every(tests)
 
 
-def passes_monotone(models: Models, of: str) -> exp.Expr:
+def passes_monotone(names: Scratch, models: Models, of: str) -> exp.Expr:
     """Whether a class satisfies the models that no part of a failing class satisfies."""
-    monotone = [_is_diverse(model, of) for model in models.diversity if model.is_monotone]
+    monotone = [one.holds(names, of) for one in models.judged if one.model.is_monotone]
     return every([_enough_records(models, of), *monotone])
 
 
-def is_close(names: Scratch, model: Closeness, of: str, reference: exp.Expr) -> exp.Expr:
-    """Whether the values of a class are distributed almost as in the reference."""
-    return exp.LTE(this=distance(names, model, of, reference), expression=_limit(model))
+def class_histogram(names: Scratch, sensitive: Sensitive, of: str) -> Histogram:
+    """The histogram of a class row."""
+    return Histogram(names, sensitive, lambda part: col(f"{sensitive.code}_{part}", of))
 
 
-def distance(names: Scratch, model: Closeness, of: str, reference: exp.Expr) -> exp.Expr:
-    """The earth mover's distance of a class's values from the reference: n by code."""
-    code = model.sensitive.code
-    return _moved(names, model, col(f"{code}_values", of), col(f"{code}_counts", of), reference)
-
-
-def holds(names: Scratch, model: Diversity | Closeness, value: exp.Expr, n: exp.Expr) -> exp.Expr:
+def grouped_holds(names: Scratch, one: Judged, value: exp.Expr, n: exp.Expr) -> exp.Expr:
     """A model as a condition on a grouped histogram, of its values and their counts; all records are the reference."""
-    counts = _array_agg(cast(n, "bigint"))
-    if isinstance(model, Closeness):
-        values = _array_agg(cast(value, "int"))
-        moved = _moved(names, model, values, counts, whole_reference(names, model))
-        return exp.LTE(this=moved, expression=_limit(model))
-    match model.kind:
-        case "recursive":
-            return _is_recursive(model, counts)
-        case "entropy":
-            return exp.GTE(this=_exp_entropy(n), expression=_least(model))
-    return exp.GTE(this=exp.Count(this=exp.Star()), expression=_least(model))
+    reference = whole_reference(names, one.sensitive) if one.model.is_relative else None
+    return one.model.holds(Histogram(names, one.sensitive, partial(_part, value, n)), reference)
 
 
-def _moved(
-    names: Scratch, model: Closeness, values: exp.Expr, counts: exp.Expr, reference: exp.Expr
-) -> exp.Expr:
-    s = model.sensitive
-    arguments = [values, counts, reference]
-    tree: list[exp.Expr] = []
-    if model.distance == "hierarchical":
-        in_order = [col("level", "a"), col("code", "a")]
-        nodes = array_of(scratch(names.ancestors(s), "a"), col("node", "a"), in_order)
-        tree = [nodes, number(s.height)]
-    # what depends on the reference alone is computed once in a statement, not once a class
-    prepare = "anondb.sum_of" if model.distance == "equal" else f"anondb.{model.distance}_reference"
-    prepared = call(prepare, reference.copy(), *[part.copy() for part in tree])
-    return call(
-        f"anondb.emd_{model.distance}", *arguments, *tree, subquery(exp.Select(expressions=[prepared]))
-    )
+def at_least(value: exp.Expr, least: float, tolerance: float | None = None) -> exp.Expr:
+    limit = number(least)
+    if tolerance is not None:
+        limit = exp.Sub(this=limit, expression=number(tolerance))
+    return exp.GTE(this=value, expression=limit)
 
 
-def whole_reference(names: Scratch, model: Closeness) -> exp.Expr:
+def at_most(value: exp.Expr, most: float, tolerance: float) -> exp.Expr:
+    limit = exp.Add(this=number(most), expression=number(tolerance))
+    return exp.LTE(this=value, expression=limit)
+
+
+def below(value: exp.Expr, limit: float) -> exp.Expr:
+    return exp.LT(this=value, expression=number(limit))
+
+
+def once(value: exp.Expr) -> exp.Expr:
+    """A subquery of its own, which runs once in a statement."""
+    return subquery(exp.Select(expressions=[value]))
+
+
+def tree(of: Histogram) -> list[exp.Expr]:
+    """The nodes above all values, level by level, and the number of levels."""
+    in_order = [col("level", "a"), col("code", "a")]
+    nodes = array_of(scratch(of.names.ancestors(of.sensitive), "a"), col("node", "a"), in_order)
+    return [nodes, number(of.sensitive.height)]
+
+
+def ask(
+    function: str, release: Relation, quasi_names: Sequence[str], column: str, *further: exp.Expr
+) -> exp.Select:
+    """What a release reaches, by a public function of relation, quasi-identifiers and sensitive column."""
+    arguments = [
+        cast(string(render(table(release.name, release.schema))), "regclass"),
+        cast(exp.Array(expressions=[string(name) for name in quasi_names]), "name[]"),
+        cast(string(column), "name"),
+    ]
+    return exp.select(call(function, *arguments, *further))
+
+
+def whole_reference(names: Scratch, sensitive: Sensitive) -> exp.Expr:
     """The distribution of a sensitive column over all records that the search knows."""
     records = cast(col("n", "t"), "float8")
-    return array_of(scratch(names.totals(model.sensitive), "t"), records, [col("code", "t")])
+    return array_of(scratch(names.totals(sensitive), "t"), records, [col("code", "t")])
 
 
-def released_reference(names: Scratch, model: Closeness, classes: str) -> exp.Expr:
+def released_reference(names: Scratch, sensitive: Sensitive, classes: str) -> exp.Expr:
     """The distribution of a sensitive column over the classes that still pass."""
-    code = model.sensitive.code
+    code = sensitive.code
     counts = exp.Unnest(
         expressions=[col(f"{code}_values", "k"), col(f"{code}_counts", "k")],
         alias=exp.TableAlias(this=ident("h"), columns=[ident("code"), ident("n")]),
@@ -203,7 +228,7 @@ def released_reference(names: Scratch, model: Closeness, classes: str) -> exp.Ex
         where=col("ok", "k"),
         group=[col("code", "h")],
     )
-    return reference_of(names, model.sensitive, released)
+    return reference_of(names, sensitive, released)
 
 
 def reference_of(names: Scratch, sensitive: Sensitive, released: exp.Select) -> exp.Expr:
@@ -243,18 +268,25 @@ def _sizes(source: exp.Expr, keys: Sequence[str], models: Models) -> exp.Select:
 
 def _histograms(source: exp.Expr, keys: Sequence[str], sensitive: Sensitive, models: Models) -> exp.Select:
     """Of each class the size, and of one sensitive column what the models on it need."""
-    code, kinds = sensitive.code, models.kinds(sensitive)
+    code, needed = sensitive.code, models.parts(sensitive)
     values = _grouped(source, "f", [*keys, code], [_total("f", models.counted.counts)])
-    found: list[exp.Expr] = [_total("h", "bigint")]
-    if "distinct" in kinds:
-        found.append(named(exp.Count(this=exp.Star()), f"{code}_distinct"))
-    if "entropy" in kinds:
-        found.append(named(_exp_entropy(col("n", "h")), f"{code}_entropy"))
-    if kinds & {"recursive", "closeness"}:
-        found.append(named(_array_agg(cast(col("n", "h"), "bigint")), f"{code}_counts"))
-    if "closeness" in kinds:
-        found.append(named(_array_agg(cast(col(code, "h"), "int")), f"{code}_values"))
-    return _grouped(subquery(values, "h"), "h", keys, found)
+    columns: list[exp.Expr] = [_total("h", "bigint")]
+    for part in PARTS:
+        if part in needed:
+            columns.append(named(_part(col(code, "h"), col("n", "h"), part), f"{code}_{part}"))
+    return _grouped(subquery(values, "h"), "h", keys, columns)
+
+
+def _part(value: exp.Expr, n: exp.Expr, part: str) -> exp.Expr:
+    """A part of a histogram, from its values and their counts."""
+    match part:
+        case "distinct":
+            return exp.Count(this=exp.Star())
+        case "entropy":
+            return _exp_entropy(n.copy())
+        case "counts":
+            return _array_agg(cast(n.copy(), "bigint"))
+    return _array_agg(cast(value.copy(), "int"))
 
 
 def _exp_entropy(n: exp.Expr) -> exp.Expr:
@@ -268,26 +300,6 @@ def _exp_entropy(n: exp.Expr) -> exp.Expr:
 
 def _enough_records(models: Models, of: str) -> exp.Expr:
     return exp.GTE(this=col("p" if models.counted.unit else "n", of), expression=number(models.k))
-
-
-def _is_diverse(model: Diversity, of: str) -> exp.Expr:
-    code = model.sensitive.code
-    if model.kind == "recursive":
-        return _is_recursive(model, col(f"{code}_counts", of))
-    return exp.GTE(this=col(f"{code}_{model.kind}", of), expression=_least(model))
-
-
-def _is_recursive(model: Diversity, counts: exp.Expr) -> exp.Expr:
-    return call("anondb.is_recursive", counts, number(model.c), number(round(model.l)))
-
-
-def _least(model: Diversity) -> exp.Expr:
-    least = number(model.l)
-    return exp.Sub(this=least, expression=number(TOLERANCE)) if model.kind == "entropy" else least
-
-
-def _limit(model: Closeness) -> exp.Expr:
-    return exp.Add(this=number(model.t), expression=number(TOLERANCE))
 
 
 def _grouped(source: exp.Expr, of: str, keys: Sequence[str], found: Sequence[exp.Expr]) -> exp.Select:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from anondb.errors import PolicyError, Problem, UsageError
-from anondb.methods.le_diversity.policy import read_le_diversity
 from anondb.methods.registry import METHODS
-from anondb.models.policy import read_l_diversity, read_t_closeness, with_models
+from anondb.models.model import ClassModel
+from anondb.models.registry import SENSITIVE_MODELS, made
 from anondb.policy.check import (
     Key,
     Spot,
@@ -70,7 +70,7 @@ def parse(text: str, *, place: str = "policy", base: Path | None = None) -> Poli
     return Policy(
         source=said["source"],
         target=said["target"],
-        privacy=Privacy(**with_models(said["privacy"])),
+        privacy=_privacy(said["privacy"]),
         method=Method(**said["method"]),
         columns=tuple(Column(name, **column) for name, column in said["columns"].items()),
         text=text,
@@ -89,16 +89,26 @@ def _read_privacy(spot: Spot, value: object) -> Table:
     said = read_table(spot, value, PRIVACY)
     if spot.at("k").faulty or "k" in said:
         return said
-    # t = 1 demands nothing, and a model that could not be understood may demand something
-    unclear = spot.at("l_diversity").faulty or spot.at("t_closeness").faulty
-    unclear |= "le_diversity" in value if isinstance(value, dict) else False
-    if not (unclear or "l_diversity" in said or any(m["t"] < 1 for _, m in said.get("t_closeness", ()))):
+    # a model may demand nothing, as t = 1 does, and one that could not be understood may demand something
+    unclear = any(spot.at(model.name).faulty for model in SENSITIVE_MODELS)
+    protected = any(model.demands(keys) for model in SENSITIVE_MODELS for _, keys in said.get(model.name, ()))
+    if not (unclear or protected):
         hint = "add k = 5: each released record then looks like at least four others"
         spot.at("k").report("k is missing", hint)
     elif "unit" in said:
         hint = "add k = 5: each class then has five persons"
         spot.at("unit").report("unit names the persons that k counts, and there is no k", hint)
     return said
+
+
+def _privacy(keys: Table) -> Privacy:
+    """What [privacy] demands, once everything is right."""
+    models = made(keys)
+    # whoever publishes sensitive values apart from their records leaves out what fits nowhere
+    usual = {"suppression": 1.0} if any(not isinstance(m, ClassModel) for m in models) else {}
+    names = {model.name for model in SENSITIVE_MODELS}
+    others = {key: value for key, value in keys.items() if key not in names}
+    return Privacy(**usual | others, models=models)
 
 
 def _read_method(spot: Spot, value: object) -> Table:
@@ -189,9 +199,7 @@ PRIVACY: Mapping[str, Key] = {
     "suppress": Key(choice(("remove", "mask"))),
     "nulls": Key(choice(("value", "suppress"))),
     "unit": Key(read_text),
-    "l_diversity": Key(read_l_diversity),
-    "t_closeness": Key(read_t_closeness),
-    "le_diversity": Key(read_le_diversity),
+    **{model.name: Key(model.read) for model in SENSITIVE_MODELS},
 }
 METHOD: Mapping[str, Key] = {
     "algorithm": Key(choice(METHODS), 'add algorithm = "datafly"'),

@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from anondb.hierarchies.forms import Hierarchy
+
+if TYPE_CHECKING:
+    from anondb.models.model import SensitiveModel
 
 
 class Role(StrEnum):
@@ -66,43 +70,13 @@ class Column:
 
 
 @dataclass(frozen=True)
-class LDiversity:
-    """l-diversity (Machanavajjhala et al. 2007): each class has l well-represented sensitive values."""
-
-    column: str
-    l: float  # noqa: E741 - the literature's name, and the policy's key
-    kind: str = "distinct"  # or "entropy", "recursive"
-    c: float | None = None  # of recursive (c, l)-diversity alone
-
-
-@dataclass(frozen=True)
-class TCloseness:
-    """t-closeness (Li et al. 2007): sensitive values are distributed in each class as in the release."""
-
-    column: str
-    t: float
-    distance: str = "equal"  # or "ordered", "hierarchical"
-
-
-@dataclass(frozen=True)
-class LeDiversity:
-    """(l, e)-diversity (Wang et al.): l well-represented values, every two of them more than e apart."""
-
-    column: str
-    l: int  # noqa: E741
-    e: float
-
-
-@dataclass(frozen=True)
 class Privacy:
     k: int = 1  # which demands nothing: a policy may leave k out where another model protects
     suppression: float = 0.0
     suppress: str = "remove"  # or "mask"
     nulls: str = "value"  # or "suppress"
     unit: str | None = None  # the column that names the person; k then counts persons
-    l_diversity: tuple[LDiversity, ...] = ()
-    t_closeness: tuple[TCloseness, ...] = ()
-    le_diversity: LeDiversity | None = None
+    models: tuple[SensitiveModel, ...] = ()  # of sensitive columns
 
     def may_suppress(self, records: int) -> int:
         """How many of so many records may be left out; exact, where 0.29 * 100 would be 28.999…"""

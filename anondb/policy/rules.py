@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from anondb.errors import did_you_mean
 from anondb.methods.le_diversity.policy import check_le_diversity
 from anondb.methods.method import ReleaseMethod
 from anondb.methods.registry import METHODS
-from anondb.models.policy import Models
+from anondb.models.model import SensitiveModel
+from anondb.models.registry import CLASS_MODELS, SENSITIVE_MODELS
 from anondb.policy.check import PolicyKeys, Spot, Table, instead
 from anondb.policy.columns import check_columns
 from anondb.policy.model import Role
@@ -16,6 +17,9 @@ from anondb.policy.names import quoted
 
 Roles = Mapping[str, Role | None]
 """The columns of a policy in its order; None where the role could not be understood."""
+
+Models = Sequence[tuple[type[SensitiveModel], Spot, Table]]
+"""The models of a policy: of which sort, where, and what it says of each."""
 
 
 def check_together(spot: Spot, said: Table, document: Table) -> None:
@@ -42,20 +46,19 @@ def check_together(spot: Spot, said: Table, document: Table) -> None:
     check_models(spot, privacy, algorithm)
     _check_weights(spot.at("method", "weights"), method.get("weights", {}), roles)
     _check_unit(spot.at("privacy", "unit"), privacy, roles, said["columns"])
-    closeness: Models = privacy.get("t_closeness", ())
-    similar: Models = privacy.get("le_diversity", ())
-    for here, model in (*privacy.get("l_diversity", ()), *closeness, *similar):
-        _check_protected(here.at("column"), model.get("column"), roles)
-    _check_distances(spot, closeness, roles, with_hierarchy)
+    models = [(model, *one) for model in SENSITIVE_MODELS for one in privacy.get(model.name, ())]
+    for _, here, keys in models:
+        _check_protected(here.at("column"), keys.get("column"), roles)
+    _check_hierarchies(spot, models, roles, with_hierarchy)
     check_le_diversity(spot, said, roles, with_hierarchy, algorithm)
-    _check_generalized(spot, (*closeness, *similar), roles, with_hierarchy)
+    _check_generalized(spot, models, roles, with_hierarchy)
 
 
 def check_models(spot: Spot, privacy: Table, algorithm: ReleaseMethod | None) -> None:
     """A model that a method cannot see to would fail only when its release is verified."""
     if algorithm is None or algorithm.class_models:
         return
-    for key in ("l_diversity", "t_closeness"):
+    for key in (model.name for model in CLASS_MODELS):
         if key in privacy:
             spot.at("privacy", key).report(
                 f"{algorithm.name} protects by k alone, and does not look at sensitive columns",
@@ -117,10 +120,10 @@ def _check_protected(spot: Spot, column: str | None, roles: Roles) -> None:
         )
 
 
-def _check_distances(spot: Spot, closeness: Models, roles: Roles, with_hierarchy: Collection[str]) -> None:
-    for _, model in closeness:
-        column = model.get("column", "")
-        needed = model.get("distance") == "hierarchical" and roles.get(column) is Role.SENSITIVE
+def _check_hierarchies(spot: Spot, models: Models, roles: Roles, with_hierarchy: Collection[str]) -> None:
+    for model, _, keys in models:
+        column = keys.get("column", "")
+        needed = model.needs_hierarchy(keys) and roles.get(column) is Role.SENSITIVE
         if needed and column not in with_hierarchy:
             spot.at("columns", column, "hierarchy").report(
                 f"sensitive column {quoted(column)} has no hierarchy, and the hierarchical distance needs one",
@@ -128,9 +131,9 @@ def _check_distances(spot: Spot, closeness: Models, roles: Roles, with_hierarchy
             )
 
 
-def _check_generalized(spot: Spot, measuring: Models, roles: Roles, with_hierarchy: Collection[str]) -> None:
+def _check_generalized(spot: Spot, models: Models, roles: Roles, with_hierarchy: Collection[str]) -> None:
     """A hierarchy that nobody reads is a mistake."""
-    measured = {model.get("column") for _, model in measuring if model.get("distance") != "equal"}
+    measured = {keys.get("column") for model, _, keys in models if model.uses_hierarchy(keys)}
     # whoever misspelt a model may have meant this column
     unclear = spot.at("privacy").faulty
     for name in with_hierarchy:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from anondb.models.registry import MODELS
 from anondb.policy.model import Role, is_kept
 from anondb.report.words import listed, percent
 
-_DIVERSITY = ("l_diversity", "le_diversity")  # models that bound the surest guess
+_BOUNDING = {name for name, model in MODELS.items() if model.bounds_guess}  # the surest guess
 _MOST = 4  # columns whose guesses are told one by one
 
 
@@ -23,7 +24,7 @@ def exposure(
     kept = [name for name, role, level in columns if is_kept(role, level)]
     yield "Released as it was", ", ".join(kept) or "no column"
     if guesses:
-        yield "Surest guess", _guess(guesses, {column for kind, column in models if kind in _DIVERSITY})
+        yield "Surest guess", _guess(guesses, {column for kind, column in models if kind in _BOUNDING})
     if harmless := [name for name, role, _ in columns if role == Role.OTHER]:
         yield "Declared harmless", f"{', '.join(harmless)}: the policy says so, and nothing protects it"
     yield "Not considered", "other releases of the same persons, and what else is known of them"

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
+from anondb.models.registry import MODELS
 from anondb.report.model import FusedFigures, PrivacyModel, ReportData, RunFigures
 
 NONE = "–"  # where there is no figure
@@ -175,36 +176,16 @@ def _compared(data: ReportData) -> Iterator[str]:
 
 def model_in_words(model: PrivacyModel) -> str:
     """What a release keeps that reached so much of a model; empty for models that are not known here."""
-    reached, column = number(model.reached), model.column
-    whom = "other person" if model.variant == "persons" else "other"
-    match model.kind:
-        case "k_anonymity":
-            return f"Every released record looks like at least {counted(int(model.reached) - 1, whom)}."
-        case "l_diversity" if model.variant in (None, "distinct"):
-            return f"Every group of such records has at least {reached} different values of {column}."
-        case "l_diversity" if model.variant == "recursive":
-            return f"Every group of such records has {reached} or more values of {column}, none of them too frequent."
-        case "l_diversity":
-            return f"Every group of such records has values of {column} as varied as {reached} equally frequent ones."
-        case "le_diversity":
-            known = f"Sensitive values are known by class alone: none of {column} has more than 1/{reached} of a class"
-            if model.variant in (None, "e = 0"):
-                return f"{known}."
-            return f"{known}, and no two values of it are as near in its hierarchy as {model.variant}."
-        case "t_closeness":
-            return f"The values of {column} in a group differ from those of the whole release by at most {reached}."
-    return ""
+    known = MODELS.get(model.kind)
+    if known is None:
+        return ""
+    return known.sentence(model.reached, number(model.reached), model.column, model.variant)
 
 
 def demand(model: PrivacyModel) -> tuple[str, str, str]:
     """The name of a model, what was demanded and what was reached."""
-    names = {
-        "k_anonymity": ("k-anonymity", "k = "),
-        "l_diversity": ("l-diversity", "l = "),
-        "t_closeness": ("t-closeness", "t ≤ "),
-        "le_diversity": ("(l, e)-diversity", "l = "),
-    }
-    name, sign = names.get(model.kind, (model.kind.replace("_", " "), ""))
+    known = MODELS.get(model.kind)
+    name, sign = (model.kind.replace("_", " "), "") if known is None else (known.title, known.sign)
     details = [part for part in (model.variant, model.column) if part]
     title = f"{name} ({', '.join(details)})" if details else name
     return title, sign + number(model.demanded), number(model.reached)

@@ -13,6 +13,7 @@ from typing import Any
 
 from anondb.hierarchies.forms import BuiltVgh, CsvVgh, Dates, Hierarchy, Intervals, Mask, StoredVgh
 from anondb.methods.full_domain.lattice import Levels
+from anondb.models.k_anonymity import KAnonymity
 from anondb.policy.model import Column, Privacy, Role
 from anondb.run import account_sql as figures
 from anondb.run.evaluate import Evaluating
@@ -131,23 +132,14 @@ def _models(privacy: Privacy, published: Published) -> Iterator[Account]:
         return
     if privacy.k > 1:
         k = published.smallest if published.persons is None else published.persons
-        persons = {} if privacy.unit is None else {"column": privacy.unit, "variant": "persons"}
-        yield {"kind": "k_anonymity", "demanded": privacy.k, "reached": k, **persons}
-    for diverse, reached in zip(privacy.l_diversity, published.diversity, strict=True):
-        yield {
-            "kind": "l_diversity", "demanded": diverse.l, "reached": reached,
-            "column": diverse.column, "variant": diverse.kind,
-        }  # fmt: skip
-    for close, reached in zip(privacy.t_closeness, published.closeness, strict=True):
-        yield {
-            "kind": "t_closeness", "demanded": close.t, "reached": reached,
-            "column": close.column, "variant": close.distance,
-        }  # fmt: skip
+        yield KAnonymity(privacy.k, privacy.unit).account(k)
+    for model, reached in zip(privacy.models, published.models, strict=True):
+        yield model.account(reached)
 
 
 def _reasons(run: Evaluating) -> dict[str, int]:
     privacy = run.plan.policy.privacy
-    judged = bool(privacy.l_diversity or privacy.t_closeness)
+    judged = bool(privacy.models)
     why = "in classes that fail a demand" if judged else "in classes that are too small"
     reasons = {why: run.outcome.suppressed, "with a NULL in a quasi-identifier": run.encoded.with_null}
     return {reason: records for reason, records in reasons.items() if records}

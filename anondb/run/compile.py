@@ -106,9 +106,7 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
 
 def _judged(policy: Policy) -> list[Column]:
     """The sensitive columns that a privacy model looks at."""
-    privacy = policy.privacy
-    models = (*privacy.l_diversity, *privacy.t_closeness, privacy.le_diversity)
-    looked_at = {model.column for model in models if model is not None}
+    looked_at = {model.column for model in policy.privacy.models}
     return [column for column in policy.columns if column.name in looked_at]
 
 

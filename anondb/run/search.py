@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from anondb.errors import UnsatisfiableError
 from anondb.models import sql as models
-from anondb.models.sql import Closeness, Diversity, Models
+from anondb.models.model import ClassModel
+from anondb.models.sql import Judged, Models
 from anondb.run.encode import Encoded
 from anondb.run.plan import Plan
 from anondb.run.statement import Runner, Statement
@@ -15,12 +16,8 @@ def judged_models(plan: Plan, encoded: Encoded) -> Models:
     """The policy's models on the columns as the run has coded them."""
     by_name = {s.name: s for s in encoded.counted.sensitive}
     privacy = plan.policy.privacy
-    return Models(
-        encoded.counted,
-        privacy.k,
-        tuple(Diversity(by_name[m.column], m.l, m.kind, m.c) for m in privacy.l_diversity),
-        tuple(Closeness(by_name[m.column], m.t, m.distance) for m in privacy.t_closeness),
-    )
+    judged = (Judged(m, by_name[m.column]) for m in privacy.models if isinstance(m, ClassModel))
+    return Models(encoded.counted, privacy.k, tuple(judged))
 
 
 def refuse_impossible(plan: Plan, encoded: Encoded) -> None:
@@ -33,19 +30,18 @@ def refuse_impossible(plan: Plan, encoded: Encoded) -> None:
             f"k = {privacy.k} is larger than the table: {encoded.eligible} records to release",
             hint="lower k, or take a larger table",
         )
-    for model in privacy.l_diversity:
+    for model in privacy.models:
+        if not isinstance(model, ClassModel):
+            continue
         [number] = [s.number for s in encoded.counted.sensitive if s.name == model.column]
         values = encoded.values[number - 1] + encoded.sensitive_null[number - 1]
-        if values < model.l:
-            raise UnsatisfiableError(
-                f'l = {model.l:g} is larger than the number of values of "{model.column}", which is {values}',
-                hint="lower l",
-            )
+        if (reason := model.impossible(values)) is not None:
+            raise UnsatisfiableError(reason[0], hint=reason[1])
 
 
 def put_reference_down(db: Runner, names: Scratch, encoded: Encoded, judged: Models) -> None:
-    """What t-closeness compares with, and the trees by which it measures."""
-    for s in {model.sensitive: None for model in judged.closeness}:
+    """What classes are compared with, and the trees by which models measure."""
+    for s in {one.sensitive: None for one in judged.relative}:
         db.run(Statement(f"totals {s.code}", models.totals(names, s)))
-    for s in {m.sensitive: None for m in judged.closeness if m.distance == "hierarchical"}:
+    for s in {one.sensitive: None for one in judged.judged if one.model.by_tree}:
         db.run(Statement(f"ancestors {s.code}", models.ancestors(names, s, encoded.null_code(s))))

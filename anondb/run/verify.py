@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from anondb.errors import VerificationError
 from anondb.methods.full_domain.lattice import Levels
 from anondb.methods.method import Job
 from anondb.methods.outcome import Classes
-from anondb.models.sql import Models
+from anondb.models.k_anonymity import KAnonymity
+from anondb.models.sql import Judged, Models
 from anondb.policy.model import Privacy
 from anondb.run import frequency_sql as frequency
 from anondb.run import verify_sql as audit
 from anondb.run.encode import Encoded, chosen_levels
-from anondb.run.statement import MANY, Statement, row
+from anondb.run.statement import MANY, Runner, Statement, row
 from anondb.sqltree.tables import Relation, Scratch
-
-_TOLERANCE = 1e-6  # of entropies and distances, which are sums of rounded shares
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,7 @@ class Published:
     smallest: int
     largest: int
     squares: int  # sum of the squared class sizes
-    diversity: tuple[float, ...] = ()  # the l that is reached, of each model of the policy
-    closeness: tuple[float, ...] = ()  # the t that is reached, of each model of the policy
+    models: tuple[float, ...] = ()  # what is reached of each model of the policy
     persons: int | None = None  # the fewest in a class, where persons are counted
     strange: int = 0  # classes that are not those which the persons were counted in
     rare: int = 0  # values that only fewer than k records of the source could have said
@@ -47,10 +45,8 @@ class Published:
     def reached(self, privacy: Privacy) -> Mapping[str, float]:
         """The figures of the policy's models by name."""
         found = {} if self.persons is None else {"persons_min": float(self.persons)}
-        for diverse, reached in zip(privacy.l_diversity, self.diversity, strict=True):
-            found[f"l_diversity_{diverse.kind}:{diverse.column}"] = reached
-        for close, reached in zip(privacy.t_closeness, self.closeness, strict=True):
-            found[f"t_closeness_{close.distance}:{close.column}"] = reached
+        for model, reached in zip(privacy.models, self.models, strict=True):
+            found[f"{model.metric}:{model.column}"] = reached
         return found
 
 
@@ -66,30 +62,9 @@ def measure(
     db, plan = job.db, job.plan
     quasi = [q.name for q in encoded.quasi]
     figures = job.engine.count_written(fresh, quasi)
-    diversity, closeness = [], []
-    for diverse in models.diversity:
-        [reached] = db.one(
-            Statement(
-                f"diversity {diverse.sensitive.code}",
-                audit.diversity(fresh, quasi, diverse),
-                answers=row(reached=0.0),
-            )
-        )
-        diversity.append(float(reached))
-    for close in models.closeness:
-        null_code = encoded.null_code(close.sensitive)
-        db.run(Statement("code release", audit.coded_release(names, fresh, quasi, close, null_code)))
-        [reached] = db.one(
-            Statement(
-                f"closeness {close.sensitive.code}",
-                audit.closeness(names, quasi, close),
-                answers=row(reached=0.0),
-            )
-        )
-        closeness.append(float(reached))
-        db.run(Statement("forget coded release", frequency.drop(names.audit)))
+    reached = tuple(_reached(db, names, encoded, one, quasi, fresh) for one in models.judged)
     rows, classes, smallest, largest, squares = figures
-    published = Published(rows, classes, smallest, largest, squares, tuple(diversity), tuple(closeness))
+    published = Published(rows, classes, smallest, largest, squares, reached)
     if plan.unit is None or isinstance(outcome, Classes):
         return published
     # the release need not say who is in it; so its classes are compared with those that were counted
@@ -112,21 +87,33 @@ def verify(privacy: Privacy, found: Published, written: int, expected: int) -> N
         )
     if found.rows == 0:
         return
-    smallest, whom = (found.smallest, "records") if found.persons is None else (found.persons, "persons")
-    if smallest < privacy.k:
-        _fail(f"the smallest class has {smallest} {whom}, fewer than k = {privacy.k}")
+    persons = found.persons is not None
+    smallest = found.persons if found.persons is not None else found.smallest
+    if (failure := KAnonymity(privacy.k, privacy.unit if persons else None).failure(smallest)) is not None:
+        _fail(failure)
     if found.strange:
         _fail(f"{found.strange} classes are not as their persons were counted")
     if found.rare:
         _fail(f"{found.rare} values are those of fewer than k = {privacy.k} records")
-    for diverse, reached in zip(privacy.l_diversity, found.diversity, strict=True):
-        if reached < diverse.l - _TOLERANCE:
-            _fail(
-                f'a class has {diverse.kind} diversity {reached:g} in "{diverse.column}", below l = {diverse.l:g}'
-            )
-    for close, reached in zip(privacy.t_closeness, found.closeness, strict=True):
-        if reached > close.t + _TOLERANCE:
-            _fail(f'a class is {reached:g} from the release in "{close.column}", more than t = {close.t:g}')
+    for model, reached in zip(privacy.models, found.models, strict=True):
+        if (failure := model.failure(reached)) is not None:
+            _fail(failure)
+
+
+def _reached(
+    db: Runner, names: Scratch, encoded: Encoded, one: Judged, quasi: Sequence[str], fresh: Relation
+) -> float:
+    """What the release reaches of a model: by its public function, or by the codes of the run."""
+    step, answers = f"{one.model.step} {one.sensitive.code}", row(reached=one.model.demanded)
+    question = one.model.measured(fresh, quasi, one.sensitive.name)
+    if question is not None:
+        [reached] = db.one(Statement(step, question, answers=answers))
+        return float(reached)
+    null_code = encoded.null_code(one.sensitive)
+    db.run(Statement("code release", audit.coded_release(names, fresh, quasi, one.sensitive, null_code)))
+    [reached] = db.one(Statement(step, audit.farthest(names, quasi, one), answers=answers))
+    db.run(Statement("forget coded release", frequency.drop(names.audit)))
+    return float(reached)
 
 
 def _fail(message: str) -> None:

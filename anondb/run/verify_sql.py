@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.models import sql as model
-from anondb.models.sql import Closeness, Diversity, Models, class_rows
+from anondb.models.sql import Judged, Models, class_rows
 from anondb.run.frequency_sql import Counted
 from anondb.run.publish_sql import Chosen, classified
 from anondb.sqltree.build import (
@@ -19,32 +19,16 @@ from anondb.sqltree.build import (
     number,
     query,
     scratch,
-    string,
     table,
 )
 from anondb.sqltree.equality import as_text, counted_value, with_entry
-from anondb.sqltree.render import render
-from anondb.sqltree.tables import Relation, Scratch
-
-
-def diversity(release: Relation, quasi_names: Sequence[str], demanded: Diversity) -> exp.Select:
-    """The l that the release reaches, by the function that anyone can ask."""
-    arguments: list[exp.Expr] = [
-        cast(string(render(table(release.name, release.schema))), "regclass"),
-        cast(exp.Array(expressions=[string(name) for name in quasi_names]), "name[]"),
-        cast(string(demanded.sensitive.name), "name"),
-        string(demanded.kind),
-    ]
-    if demanded.c is not None:
-        arguments.append(number(demanded.c))
-    return exp.select(call("anondb.l_diversity", *arguments))
+from anondb.sqltree.tables import Relation, Scratch, Sensitive
 
 
 def coded_release(
-    names: Scratch, release: Relation, quasi_names: Sequence[str], demanded: Closeness, null_code: int
+    names: Scratch, release: Relation, quasi_names: Sequence[str], sensitive: Sensitive, null_code: int
 ) -> exp.Create:
     """The release's classes with the codes of their sensitive values, counted."""
-    sensitive = demanded.sensitive
     value = as_text(counted_value(sensitive.column, "t"))
     code = call("coalesce", col("leaf", "d"), number(null_code))
     rows = exp.select(
@@ -57,20 +41,21 @@ def coded_release(
     return create_scratch(names.audit, rows)
 
 
-def closeness(names: Scratch, quasi_names: Sequence[str], demanded: Closeness) -> exp.Select:
-    """The greatest distance of a class of the release from the whole of it."""
-    sensitive = demanded.sensitive
+def farthest(names: Scratch, quasi_names: Sequence[str], one: Judged) -> exp.Select:
+    """The most that a class of the release reaches of a model, compared with the whole release."""
+    sensitive = one.sensitive
     counted = Counted((), (sensitive,), counts="bigint")
     keys = [f"g{i}" for i, _ in enumerate(quasi_names, 1)]
-    rows = class_rows(scratch(names.audit, "f"), keys, Models(counted, 1, closeness=(demanded,)))
+    rows = class_rows(scratch(names.audit, "f"), keys, Models(counted, 1, (one,)))
     released = query(
         [named(col(sensitive.code, "a"), "code"), named(exp.Sum(this=col("n", "a")), "n")],
         scratch(names.audit, "a"),
         group=[col(sensitive.code, "a")],
     )
     reference = model.reference_of(names, sensitive, released)
-    distance = exp.Max(this=model.distance(names, demanded, "x", reference))
-    return exp.select(call("coalesce", distance, number(0))).from_(rows.subquery("x"))
+    of_class = model.class_histogram(names, sensitive, "x")
+    most = exp.Max(this=one.model.reached(of_class, reference))
+    return exp.select(call("coalesce", most, number(0))).from_(rows.subquery("x"))
 
 
 def fewest_persons(names: Scratch, chosen: Sequence[Chosen]) -> exp.Select:

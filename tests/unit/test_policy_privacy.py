@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from anondb.errors import PolicyError
 from anondb.hierarchies.forms import StoredVgh
+from anondb.models.l_diversity import LDiversity
+from anondb.models.t_closeness import TCloseness
 from anondb.policy.load import parse
-from anondb.policy.model import Column, LDiversity, Privacy, Role, TCloseness
+from anondb.policy.model import Column, Privacy, Role
 from tests.unit.admissions import POLICY, policy, problem, problems
 
 DIVERSITY = 'l_diversity = { column = "diagnosis", l = 3 }'
@@ -50,8 +52,8 @@ def diagnosis(column: str) -> tuple[str, str]:
 )
 def test_each_kind_of_l_diversity_is_understood(written: str, meant: LDiversity) -> None:
     read = parse(policy(privacy(written)))
-    assert read.privacy == Privacy(k=5, suppression=0.02, l_diversity=(meant,))
-    assert isinstance(read.privacy.l_diversity[0].l, float)
+    assert read.privacy == Privacy(k=5, suppression=0.02, models=(meant,))
+    assert isinstance(read.privacy.models[0].demanded, float)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_each_kind_of_l_diversity_is_understood(written: str, meant: LDiversity)
     ],
 )
 def test_each_distance_of_t_closeness_is_understood(written: str, meant: TCloseness) -> None:
-    assert parse(policy(privacy(written))).privacy.t_closeness == (meant,)
+    assert parse(policy(privacy(written))).privacy.models == (meant,)
 
 
 def test_models_stand_together_in_the_order_of_the_file() -> None:
@@ -79,12 +81,10 @@ l_diversity = [
 t_closeness = [{ column = "diagnosis", t = 0.2 }, { column = "diagnosis", t = 0.1, distance = "ordered" }]
 """
     read = parse(policy(privacy(models), ('{ role = "other" }', '{ role = "sensitive" }')))
-    assert read.privacy.l_diversity == (
+    assert read.privacy.models == (
         LDiversity("visited", 2.0),
         LDiversity("diagnosis", 2.5, "entropy"),
         LDiversity("diagnosis", 3.0),
-    )
-    assert read.privacy.t_closeness == (
         TCloseness("diagnosis", 0.2),
         TCloseness("diagnosis", 0.1, "ordered"),
     )
@@ -222,7 +222,7 @@ def test_l_diversity_is_understood_exactly_if_its_figures_mean_something(
     else:
         assert sensible
         meant = LDiversity("diagnosis", float(number), kind, None if c is None else float(c))
-        assert read.privacy.l_diversity == (meant,)
+        assert read.privacy.models == (meant,)
 
 
 @given(_numbers)
@@ -233,7 +233,7 @@ def test_t_closeness_is_understood_exactly_if_t_is_a_distance(t: int | Decimal) 
         assert not 0 <= t <= 1
     else:
         assert 0 <= t <= 1
-        assert read.privacy.t_closeness == (TCloseness("diagnosis", float(t)),)
+        assert read.privacy.models == (TCloseness("diagnosis", float(t)),)
 
 
 def test_a_model_of_one_kind_comes_once_for_a_column() -> None:

@@ -11,7 +11,7 @@ import pytest
 import anondb
 from anondb.methods.full_domain.objective import OBJECTIVES
 from anondb.methods.registry import METHODS
-from anondb.models.policy import DISTANCES, KINDS, L_DIVERSITY, T_CLOSENESS
+from anondb.models.registry import CLASS_MODELS
 from anondb.policy.load import COLUMN, METHOD, PRIVACY, load, parse
 from anondb.synthetic.cocoa import recipe
 from anondb.synthetic.load import parse as parse_domain
@@ -80,14 +80,15 @@ def test_every_link_into_the_repository_leads_somewhere(file: Path) -> None:
 
 def test_every_key_of_a_policy_is_documented() -> None:
     text = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
-    keys = (*PRIVACY, *L_DIVERSITY, *T_CLOSENESS, *METHOD, *COLUMN)
+    keys = (*PRIVACY, *(key for model in CLASS_MODELS for key in model.keys), *METHOD, *COLUMN)
     assert [key for key in keys if f"`{key}`" not in text] == []
 
 
 def test_every_word_that_a_policy_can_choose_is_documented() -> None:
     text = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
+    kinds = [word for model in CLASS_MODELS if model.kinds for word in model.kinds[1]]
     heuristics = [word for method in METHODS.values() for word in method.options.get("heuristic", ())]
-    assert [word for word in (*METHODS, *heuristics, *KINDS, *DISTANCES) if f'`"{word}"`' not in text] == []
+    assert [word for word in (*METHODS, *heuristics, *kinds) if f'`"{word}"`' not in text] == []
     assert [word for word in OBJECTIVES if f"\n| `{word}` |" not in text] == []
 
 

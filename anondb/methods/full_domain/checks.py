@@ -30,7 +30,7 @@ class Asking:
         self.rollups = Rollups(rows)
         self._tables: dict[Partial, str] = {}
         # what is left out changes what the others are compared with
-        self._reference_moves = bool(judged.closeness) and demand.budget > 0 and not demand.mask
+        self._reference_moves = bool(judged.relative) and demand.budget > 0 and not demand.mask
         # what is left out becomes a class, of which more must hold than that it is large enough
         self._mask_is_judged = demand.mask and not judged.only_records
 

@@ -49,9 +49,9 @@ def write(
 def leave_distant_out(db: Runner, names: Scratch, classes: str, models: Models) -> None:
     """Takes out classes that are too far from the released ones, until those that are left are close.
 
-    What is released is what t-closeness compares with; without the classes taken out, others may be far.
+    What is released is what classes are compared with; without the classes taken out, others may be far.
     """
-    if models.closeness:
+    if models.relative:
         remove = Statement(
             "leave distant classes out",
             sql.remove_distant(names, classes, models),

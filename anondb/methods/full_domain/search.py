@@ -14,6 +14,7 @@ from anondb.methods.full_domain.lattice import Demand, Lattice, Levels
 from anondb.methods.full_domain.method import FullDomain
 from anondb.methods.full_domain.objective import Objective
 from anondb.methods.full_domain.sql import Costs
+from anondb.models.model import ClassModel
 from anondb.models.sql import Models
 from anondb.run.encode import Encoded
 from anondb.run.encode_sql import analyze
@@ -43,7 +44,7 @@ def prepare(db: Runner, plan: Plan, names: Scratch, encoded: Encoded, options: O
     demand = Demand(
         privacy.may_suppress(encoded.eligible),
         mask=privacy.suppress == "mask",
-        monotone=not judged.closeness and all(model.is_monotone for model in judged.diversity),
+        monotone=judged.are_monotone,
     )
     weights = [method.weights.get(q.name, 1.0) for q in encoded.quasi]
     word = "semantic" if method.heuristic == "semantic" else method.objective
@@ -89,10 +90,7 @@ def advice(plan: Plan, search: Search) -> str:
         helps.append("a higher max_level")
     if privacy.k > 1:
         helps.append("a smaller k")
-    if privacy.l_diversity:
-        helps.append("a smaller l")
-    if privacy.t_closeness:
-        helps.append("a larger t")
+    helps += dict.fromkeys(m.advice for m in privacy.models if isinstance(m, ClassModel))
     if privacy.suppress == "mask":
         helps.append('suppress = "remove"')
     return "; ".join(

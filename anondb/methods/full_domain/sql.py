@@ -1,6 +1,6 @@
 """Questions to the frequency set: what a node of the generalization lattice would give.
 
-Mostly one statement. Where a class that is left out changes what the others are compared with (t-closeness),
+Mostly one statement. Where a class that is left out changes what the others are compared with (as in t-closeness),
 or all that is left out becomes a class (masking), the node's classes are put down first, in a table.
 """
 
@@ -55,7 +55,7 @@ def figures(
 
 
 def put_down(names: Scratch, source: str, models: Models, levels: Partial, *, reference: bool) -> exp.Create:
-    """A node's classes as a table; with t-closeness judged where its reference is all records."""
+    """A node's classes as a table; with `reference`, what is released is all records."""
     keys = key_names(models.counted.quasi, levels)
     rows = class_rows(scratch(source, "f"), keys, models)
     return create_scratch(names.node, judged_rows(names, models, rows, reference=reference))
@@ -69,8 +69,8 @@ def judged_rows(names: Scratch, models: Models, rows: exp.Select, *, reference: 
 def remove_distant(names: Scratch, classes: str, models: Models) -> exp.Update:
     """Classes too far from those that still pass do not pass; says how many, and is asked until none is."""
     close = [
-        model.is_close(names, one, "x", model.released_reference(names, one, classes))
-        for one in models.closeness
+        one.holds(names, "x", model.released_reference(names, one.sensitive, classes))
+        for one in models.relative
     ]
     return exp.Update(
         this=scratch(classes, "x"),
@@ -100,7 +100,7 @@ def masked_passes(names: Scratch, source: str, models: Models, levels: Partial) 
 def _judgement(names: Scratch, models: Models, *, reference: bool) -> list[exp.Expr]:
     return [
         named(model.passes(names, models, "x", reference=reference), "ok"),
-        named(model.passes_monotone(models, "x"), "sure"),
+        named(model.passes_monotone(names, models, "x"), "sure"),
     ]
 
 

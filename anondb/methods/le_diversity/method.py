@@ -47,8 +47,8 @@ class LeDiversity(ReleaseMethod):
         from anondb.run.plan import Place
         from anondb.run.snapshot import TargetInfo
 
-        assert policy.privacy.le_diversity is not None
-        hidden = policy.privacy.le_diversity.column
+        [model] = policy.privacy.models
+        hidden = model.column
         tables = {
             QUASI: [c for c in columns if c.name != hidden],
             SENSITIVE: [c for c in columns if c.name == hidden],

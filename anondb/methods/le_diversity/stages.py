@@ -20,7 +20,9 @@ from anondb.methods.le_diversity.sql import RecordScratch
 from anondb.methods.le_diversity.tables import CLASS_ID, QUASI, SENSITIVE, part, parts
 from anondb.methods.le_diversity.words import TablesFound
 from anondb.methods.method import Job
-from anondb.policy.model import Column, LeDiversity, Name, Role
+from anondb.models.le_diversity import LeDiversity
+from anondb.models.model import TOLERANCE
+from anondb.policy.model import Column, Name, Role
 from anondb.run import encode_sql as encoding
 from anondb.run import frequency_sql as frequency
 from anondb.run import linked_sql as linked
@@ -32,7 +34,6 @@ from anondb.run.result import Result
 from anondb.run.statement import MANY, METRIC_ROWS, SIZES, Statement, row
 from anondb.sqltree.tables import Quasi, Sensitive
 
-_TOLERANCE = 1e-9
 _ORDER = "ordered by class and then by a keyed hash of its own values, not as the source is"
 
 
@@ -70,9 +71,9 @@ class Anatomy:
 
     @property
     def model(self) -> LeDiversity:
-        found = self.plan.policy.privacy.le_diversity
-        assert found is not None
-        return found
+        [model] = self.plan.policy.privacy.models
+        assert isinstance(model, LeDiversity)
+        return model
 
     @property
     def suppressed(self) -> int:
@@ -191,7 +192,7 @@ class Anatomy:
                 f"{expected} records were to be released, {written} were written and {found.rows} are there",
                 hint="nothing was published; please report this",
             )
-        if found.rows and (found.l < model.l - _TOLERANCE or found.smallest < privacy.k):
+        if found.rows and (found.l < model.l - TOLERANCE or found.smallest < privacy.k):
             raise VerificationError(
                 f'a class is not ({model.l}, {model.e:g})-diverse in "{model.column}", or below k',
                 hint="nothing was published; please report this",

@@ -17,7 +17,7 @@ from anondb.methods.mondrian.mondrian import Halves, Widths
 from anondb.methods.mondrian.sql import Condition, Partitioning
 from anondb.methods.outcome import Classes
 from anondb.models import sql as models
-from anondb.models.sql import Closeness, Diversity, Models
+from anondb.models.sql import Models
 from anondb.run.encode_sql import analyze
 from anondb.run.plan import Plan
 from anondb.run.statement import MANY, Runner, Statement, row
@@ -27,8 +27,9 @@ from anondb.sqltree.tables import Relation, Scratch, Sensitive
 
 def of(plan: Plan, names: Scratch, judged: Models, null_code: Callable[[Sensitive], int]) -> Partitioning:
     """What the policy asks of partitions."""
-    demanded: list[Diversity | Closeness] = [*judged.diversity, *judged.closeness]
-    conditions = [Condition(m.sensitive.code, partial(models.holds, names, m)) for m in demanded]
+    conditions = [
+        Condition(one.sensitive.code, partial(models.grouped_holds, names, one)) for one in judged.judged
+    ]
     looked_at = [(s, null_code(s)) for s in judged.counted.sensitive]
     method = plan.policy.method
     exact = method.bounds == "exact"
