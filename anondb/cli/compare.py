@@ -12,8 +12,8 @@ from anondb.api import connect
 from anondb.cli.options import Dsn, Json, PolicyFile, Public, TimeLimit
 from anondb.cli.output import RunProgress, echo_json, out, plain, table, write
 from anondb.errors import UnsatisfiableError, UsageError
+from anondb.evaluation.metrics import describe
 from anondb.policy.load import load
-from anondb.report.measures import definition
 from anondb.report.words import figure
 from anondb.run.plan import Options
 
@@ -209,4 +209,4 @@ def _print(found: Trials) -> None:
 
 def _figure(run: ComparedRun, name: str) -> str:
     value = run.figures.get(name)
-    return figure(value if name != "seconds" or value is None else round(value, 2), definition(name).unit)
+    return figure(value if name != "seconds" or value is None else round(value, 2), describe(name).format)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from anondb.cli.output import out, plain, table
 from anondb.evaluation.figure import Figure
-from anondb.report.measures import definition
+from anondb.evaluation.metrics import GROUPS, describe
 from anondb.report.words import counted, figure, percent
 
 if TYPE_CHECKING:
@@ -24,22 +24,7 @@ _TITLES = {
 NO_K = (
     "Quasi-identifiers are released as they are, which gives no k; sensitive values are known by class alone."
 )
-_LINKAGE = {
-    f"record_linkage_{matching}": matching for matching in ("text", "coverage", "hierarchy", "semantic")
-}
-_MODELS = {
-    "class_size_min": ("k: smallest class", "higher", "count"),
-    "class_size_mean": ("Mean class", "", "number"),
-    "class_size_max": ("Largest class", "", "count"),
-    "persons_min": ("k: fewest persons in a class", "higher", "count"),
-    "l_diversity_distinct": ("l: fewest different values in a class", "higher", "count"),
-    "l_diversity_entropy": ("l: by entropy", "higher", "number"),
-    "l_diversity_recursive": ("l: recursive", "higher", "number"),
-    "t_closeness_equal": ("t: farthest class from the whole", "lower", "number"),
-    "t_closeness_ordered": ("t: farthest, by the order of values", "lower", "number"),
-    "t_closeness_hierarchical": ("t: farthest, by the hierarchy", "lower", "number"),
-    "le_diversity": ("l: no value has more of a class than 1/l", "higher", "number"),
-}  # label, better, unit
+_LINKAGE = {name: name.removeprefix("record_linkage_") for name in GROUPS["linkage"]}
 
 
 def print_evaluation(found: Evaluation, *, columns: bool = False) -> None:
@@ -60,7 +45,7 @@ def print_evaluation(found: Evaluation, *, columns: bool = False) -> None:
 
 def _is_about(found: Figure) -> bool:
     """A sensitive column is what a figure is about, and no part of a whole."""
-    return found.name.startswith(("attribute_disclosure", "l_diversity", "t_closeness", "le_diversity"))
+    return describe(found.name).scope == "sensitive column"
 
 
 def _print_head(found: Evaluation) -> None:
@@ -87,12 +72,13 @@ def _print_family(figures: Sequence[Figure]) -> None:
     for found in figures:
         if found.value is None and found.before is None:
             continue  # its note tells why
-        label, better, unit = _meaning(found.name)
+        metric = describe(found.name)
+        label, better = metric.label, metric.better
         if without_k and label.startswith("k: "):
             label, better = label.removeprefix("k: ").capitalize(), ""
         values = [found.before, found.value] if compared else [found.value]
         column = [plain(found.column or "")] * of_columns
-        made.add_row(label, *column, *(figure(value, unit) for value in values), better)
+        made.add_row(label, *column, *(figure(value, metric.format) for value in values), better)
     if made.row_count:
         out.print(made)
 
@@ -115,9 +101,9 @@ def _print_columns(figures: Sequence[Figure]) -> None:
     names = list(dict.fromkeys(f.name for f in figures if f.value is not None))
     values = {(f.name, f.column): f.value for f in figures}
     out.print("\n[bold]By column[/bold]")
-    made = table("column", *(f">{_meaning(name)[0]}" for name in names))
+    made = table("column", *(f">{describe(name).label}" for name in names))
     for column in dict.fromkeys(f.column or "" for f in figures):
-        cells = [figure(values.get((name, column)), _meaning(name)[2]) for name in names]
+        cells = [figure(values.get((name, column)), describe(name).format) for name in names]
         made.add_row(plain(column), *cells)
     out.print(made)
     _print_notes(figures)
@@ -142,15 +128,7 @@ def _print_notes(figures: Sequence[Figure]) -> None:
 def _noted(found: Figure) -> str:
     if found.name.startswith("journalist"):
         return "Journalist risk"  # all of them have the same note
-    return f"by {_LINKAGE[found.name]}" if found.name in _LINKAGE else _meaning(found.name)[0]
-
-
-def _meaning(name: str) -> tuple[str, str, str]:
-    """What a measure is called, which direction is good, and its unit."""
-    if name in _MODELS:
-        return _MODELS[name]
-    known = definition(name)
-    return known.label, known.better, known.unit
+    return f"by {_LINKAGE[found.name]}" if found.name in _LINKAGE else describe(found.name).label
 
 
 def summary(figures: Iterable[Figure]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from anondb.report.measures import definition
+from anondb.evaluation.metrics import describe
 from anondb.report.model import ComparedRun
 from anondb.report.words import counted, figure, listed, number, percent
 
@@ -42,12 +42,12 @@ def _goals(done: Sequence[ComparedRun]) -> Iterator[str]:
     for name, goal in _GOALS.items():
         by_algorithm = _shared(done, name)
         if len(by_algorithm) > 1:
-            yield f"{goal}: {_best(name, by_algorithm)}. {_MEANING.get(name, definition(name).text)}"
+            yield f"{goal}: {_best(name, by_algorithm)}. {_MEANING.get(name, describe(name).definition)}"
 
 
 def _best(name: str, by_algorithm: Mapping[str, Mapping[Cell, float]]) -> str:
     """The algorithm that is best in most cells, and how the others do."""
-    meant = definition(name)
+    meant = describe(name)
     sign = -1 if meant.better == "higher" else 1
     cells = list(next(iter(by_algorithm.values())))
     best = {cell: min(sign * values[cell] for values in by_algorithm.values()) for cell in cells}
@@ -57,11 +57,11 @@ def _best(name: str, by_algorithm: Mapping[str, Mapping[Cell, float]]) -> str:
     means = {one: sum(values.values()) / len(cells) for one, values in by_algorithm.items()}
     label = meant.label[0].lower() + meant.label[1:]
     if all(won == len(cells) for won in wins.values()):
-        same = figure(next(iter(means.values())), meant.unit)
+        same = figure(next(iter(means.values())), meant.format)
         return f"{listed(list(wins))} do equally well ({label} {same})"
     winner = min(wins, key=lambda one: (-wins[one], sign * means[one]))
     others = sorted((one for one in means if one != winner), key=lambda one: sign * means[one])
-    told = ", ".join(f"{one} {figure(means[one], meant.unit)}" for one in (winner, *others))
+    told = ", ".join(f"{one} {figure(means[one], meant.format)}" for one in (winner, *others))
     if len(cells) == 1:
         return f"{winner} ({label}: {told})"
     return f"{winner}, best in {wins[winner]} of {len(cells)} settings ({label}, mean of all: {told})"

@@ -8,53 +8,17 @@ from typing import Any
 
 from anondb.db.kept_runs import KeptRun
 from anondb.errors import UsageError
+from anondb.evaluation import metrics
 from anondb.evaluation.figure import Figure, by_column, by_key, notes
 
-# of utility, these need to know whose record is whose
-LINKED_UTILITY = (
-    "gen_iloss", "precision", "non_uniform_entropy", "sem_iloss", "semantic_quality", "semantic_sse",
-)  # fmt: skip
-# Measures as people read them, by family and in order; a threshold or a column may follow the name.
-FAMILIES = {
-    "models": (
-        "class_size_min", "class_size_mean", "class_size_max", "persons_min", "l_diversity", "t_closeness",
-        "le_diversity",
-    ),
-    "utility": (
-        "texts", "texts_unmapped", *LINKED_UTILITY, "discernibility", "average_class_size", "information_loss",
-        "dot", "dod_min", "dod_max", "suppressed_share",
-    ),
-    "clusters": ("rand", "wallace_1", "wallace_2", "nmi", "partition_distance"),
-    "linkage": (
-        "record_linkage_text", "record_linkage_coverage", "record_linkage_hierarchy", "record_linkage_semantic",
-    ),
-    "risk": (
-        "prosecutor_max", "prosecutor_mean", "prosecutor_above", "journalist_max", "journalist_mean",
-        "journalist_above", "marketer", "sample_uniques", "population_uniques", "risk_contribution",
-    ),
-    "disclosure": (
-        "attribute_disclosure_mean", "attribute_disclosure_max", "attribute_disclosure_certain",
-        "attribute_disclosure_above",
-    ),
-}  # fmt: skip
-OF_LINK = (*LINKED_UTILITY, *FAMILIES["linkage"])
-_PLACES = {
-    stem: (place, family)
-    for place, (family, stem) in enumerate((f, stem) for f, stems in FAMILIES.items() for stem in stems)
-}
-_OF_EVERY_RUN = (
-    "class_size",
-    "persons_min",
-    "l_diversity",
-    "t_closeness",
-    "le_diversity",
-    "texts",
-)  # also of one that is not evaluated
+FAMILIES = metrics.GROUPS  # the names of each group, in order
+OF_LINK = tuple(metric.name for metric in metrics.CATALOGUE if metric.linked)
+LINKED_UTILITY = tuple(name for name in OF_LINK if name in FAMILIES["utility"])
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The figures of a release, in the order of FAMILIES."""
+    """The figures of a release, in the order of the catalogue."""
 
     original: str
     release: str
@@ -84,24 +48,24 @@ class Evaluation:
 
 
 def family_of(name: str) -> str:
-    """Where a measure belongs; one that is not known here is of utility."""
-    return _place(name)[1]
+    """The group of a metric; one that the catalogue does not have is of utility."""
+    return metrics.describe(name).group
 
 
 def ordered(figures: Iterable[Figure]) -> tuple[Figure, ...]:
-    """As people read them; those of one measure keep their order."""
-    return tuple(sorted(figures, key=lambda figure: (_place(figure.name)[0], figure.name)))
+    """As people read them; those of one metric keep their order."""
+    return tuple(sorted(figures, key=lambda figure: (metrics.place(figure.name), figure.name)))
 
 
-def _place(name: str) -> tuple[int, str]:
-    known = (stem for stem in _PLACES if name == stem or name.startswith(f"{stem}_"))
-    stem = max(known, key=len, default=None)
-    return (len(_PLACES), "utility") if stem is None else _PLACES[stem]
+def _of_every_run(name: str) -> bool:
+    """Also of a run that is not evaluated."""
+    metric = metrics.describe(name)
+    return metric.group == "models" or metric.scope == "run"
 
 
 def of_run(kept: KeptRun) -> Evaluation:
     """What a run kept of its release."""
-    if all(name.startswith(_OF_EVERY_RUN) for name, _ in kept.metrics):
+    if all(_of_every_run(name.removesuffix("_before")) for name, _ in kept.metrics):
         raise _not_evaluated(kept)
     facts = {name: kept.result[name] for name in ("records", "released", "suppressed", "classes", "k")}
     return Evaluation(
@@ -130,24 +94,24 @@ def _not_evaluated(kept: KeptRun) -> UsageError:
 
 def _kept_figures(kept: KeptRun) -> Iterable[Figure]:
     """Puts values, what they were before, and notes together again."""
-    metrics = {_named(name, column): value for (name, column), value in kept.metrics.items()}
-    said = {_named(key, ""): note for key, note in kept.result.get("notes", {}).items()}
-    before = {key: _without_before(key) for key in metrics if key[0].endswith("_before")}
-    keys = {*said, *(key for key in metrics if key not in before), *before.values()}
-    befores = {of: metrics[key] for key, of in before.items()}
+    values = {_named(name, column): value for (name, column), value in kept.metrics.items()}
+    reasons = {_named(key, ""): note for key, note in kept.result.get("notes", {}).items()}
+    before = {key: _without_before(key) for key in values if key[0].endswith("_before")}
+    keys = {*reasons, *(key for key in values if key not in before), *before.values()}
+    befores = {of: values[key] for key, of in before.items()}
     columns = [column["name"] for column in kept.result.get("report", {}).get("columns", ())]
     places = {column: place for place, column in enumerate(columns)}
     for key in sorted(keys, key=lambda key: (places.get(key[1], -1), key)):
         name, column = key
-        yield Figure(name, column or None, metrics.get(key), said.get(key), befores.get(key))
+        yield Figure(name, column or None, values.get(key), reasons.get(key), befores.get(key))
 
 
 def _named(name: str, column: str) -> tuple[str, str]:
     """Name and column of a figure; some are kept with the column in their name, as JSON has it."""
     if column:
         return name, column
-    measure, _, of_column = name.partition(":")
-    return measure, of_column
+    metric, _, of_column = name.partition(":")
+    return metric, of_column
 
 
 def _without_before(key: tuple[str, str]) -> tuple[str, str]:

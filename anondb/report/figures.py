@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from anondb.evaluation.metrics import describe
 from anondb.report import charts, theme
 from anondb.report.charts import Bars
-from anondb.report.measures import definition
 from anondb.report.model import ClassSizes, Comparison, Measure, ReportData
 from anondb.report.words import NONE, counted, figure, listed, percent
 
@@ -117,7 +117,7 @@ def column_figures(measures: Sequence[Measure], family: str) -> Chart | None:
         return None
     columns = list(dict.fromkeys(m.column or "" for m in shown))
     names = list(dict.fromkeys(m.name for m in sorted(shown, key=lambda m: m.better != "lower")))
-    drawn_names = [name for name in names if definition(name).better == "lower"][:_DRAWN] or names[:1]
+    drawn_names = [name for name in names if describe(name).better == "lower"][:_DRAWN] or names[:1]
     labels = {m.name: m.label for m in shown}
     values = {(m.column, m.name): m.after for m in shown}
     colours = theme.SERIES if family == "utility" else (theme.BEFORE, *theme.SERIES[1:])
@@ -165,15 +165,15 @@ def comparison(compared: Comparison) -> Iterator[Chart]:
     algorithms = list(dict.fromkeys(run.algorithm for run in runs))
     known = {name for run in runs for name, value in run.figures.items() if value is not None}
     for name in (name for name in _COMPARED if name in known):
-        meant = definition(name)
+        meant = describe(name)
         values = {(run.algorithm, run.k if over_k else run.quasi): run.figures.get(name) for run in runs}
         series = {one: [values.get((one, step)) for step in steps] for one in algorithms}
         title = f"{meant.label} by {axis}"
         good = f" {meant.better.capitalize()} is better." if meant.better else ""
         description = f"{meant.label} of {listed(algorithms)}.{good}"
         texts = [str(step) for step in steps]
-        drawn = charts.lines(title, description, texts, axis, series, meant.unit)
-        rows = [[one, *(figure(value, meant.unit) for value in series[one])] for one in algorithms]
+        drawn = charts.lines(title, description, texts, axis, series, meant.format)
+        rows = [[one, *(figure(value, meant.format) for value in series[one])] for one in algorithms]
         yield Chart(
             title, description, drawn, Table(["Algorithm", *(f"{axis} = {step}" for step in texts)], rows)
         )
@@ -184,11 +184,11 @@ def comparison_table(compared: Comparison) -> Table:
     names = list(dict.fromkeys(name for run in compared.runs for name in run.figures))
     several = len({run.quasi for run in compared.runs}) > 1
     selected = any(run.selected or run.failure for run in compared.runs)
-    head = ["Algorithm", "k", *["Columns"] * several, *(definition(name).label for name in names)]
+    head = ["Algorithm", "k", *["Columns"] * several, *(describe(name).label for name in names)]
     rows = []
     for run in compared.runs:
         row = [run.algorithm, f"{run.k:,}", *[str(run.quasi)] * several]
-        row += [figure(run.figures.get(name), definition(name).unit) for name in names]
+        row += [figure(run.figures.get(name), describe(name).format) for name in names]
         rows.append([*row, *[run.failure or run.selected or NONE] * selected])
     words = (0, len(head)) if selected else (0,)
     return Table([*head, *["Generalization"] * selected], rows, words)

@@ -146,7 +146,7 @@ def _measures(
     keys = {(name.removesuffix(_BEFORE), column) for name, column in (*metrics, *told)}
     places = {key: place for key in keys if (place := measures.place(key[0])) is not None}
 
-    def order(key: tuple[str, str]) -> tuple[int, str, int]:
+    def order(key: tuple[str, str]) -> tuple[tuple[int, int], str, int]:
         name, column = key
         return places[key], name, columns.index(column) if column in columns else -1
 

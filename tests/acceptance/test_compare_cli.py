@@ -17,7 +17,7 @@ from anondb.cli.demo import make_admissions
 from anondb.compare.trial import Setting
 from anondb.db.connection import Door
 from anondb.db.locks import target_held
-from anondb.report.measures import definition
+from anondb.evaluation.metrics import describe
 from anondb.report.words import figure
 from anondb.run.pipeline import Silence
 from anondb.run.plan import Options
@@ -249,6 +249,6 @@ def test_the_documented_comparison_is_the_examples(db: Database) -> None:
     documented = {(row[0], row[1]): row for row in rows("docs/compare.md", "Which algorithm fits your data")}
     found = db.compare(EXAMPLE / "admissions.toml", k=[50])
     for run in found.runs:
-        told = [figure(run.figures[name], definition(name).unit) for name in shown]
+        told = [figure(run.figures[name], describe(name).format) for name in shown]
         row = documented[run.algorithm, str(run.k)]
         assert [*row[2:6], row[7]] == [*told, run.selected]

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anondb.evaluation.metrics import describe
 from anondb.report import words
-from anondb.report.measures import DEFINITIONS, definition, measure
+from anondb.report.measures import measure
 from anondb.report.model import PrivacyModel, ReportData, RunFigures, Suppression
 from tests import report_samples
 
@@ -110,15 +111,6 @@ def test_names_are_listed_as_people_do() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", DEFINITIONS)
-def test_a_measure_has_a_sentence_and_a_known_unit(name: str) -> None:
-    found = DEFINITIONS[name]
-    assert found.text.endswith(".")
-    assert found.unit in ("share", "percent", "count", "number", "bytes")
-    assert found.better in ("lower", "higher", "")
-    assert len(found.label) <= 30
-
-
 def test_a_measure_of_a_sensitive_column_is_not_a_part_of_a_whole() -> None:
     made = measure("attribute_disclosure_above_0.5", 0.25, before=1, column="diagnosis")
     assert (made.label, made.column) == ("Sensitive guess surer than 50%: diagnosis", None)
@@ -127,8 +119,8 @@ def test_a_measure_of_a_sensitive_column_is_not_a_part_of_a_whole() -> None:
 
 
 def test_a_threshold_or_an_unknown_name_still_has_a_label() -> None:
-    assert definition("prosecutor_above_0.2").label == "Records at risk above 20%"
-    assert definition("something_new").label == "something new"
+    assert describe("prosecutor_above_0.2").label == "Records at risk above 20%"
+    assert describe("something_new").label == "something new"
     assert measure("something_new", 3).family == "utility"
     assert measure("something_new", 3, family="risk").family == "risk"
 
