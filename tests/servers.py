@@ -18,7 +18,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from anondb.db.connection import Connection
-from anondb.db.embedded.server_files import try_lock
+from anondb.db.embedded.files import try_lock
 
 _PREFIX = "anondb-run-"
 _MEMORY = Path("/dev/shm")

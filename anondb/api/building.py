@@ -10,7 +10,7 @@ from anondb.db import gsl, vgh
 from anondb.db.install import upgrade
 from anondb.db.session import Session
 from anondb.errors import UsageError
-from anondb.hierarchies.build import candidates as aika
+from anondb.hierarchies.build import queries
 from anondb.hierarchies.build.ranking import Ranking, RankingMethod
 from anondb.hierarchies.draw import Losses
 from anondb.hierarchies.tree import Node, edge_losses
@@ -68,13 +68,13 @@ class Building:
             )
         source = None
         if method.table is not None and method.column is not None:
-            source = aika.find_column(self._unwatched, parse_name(method.table), method.column)
-        return aika.rank(self._unwatched, self._candidates(names), method, source)
+            source = queries.find_column(self._unwatched, parse_name(method.table), method.column)
+        return queries.rank(self._unwatched, self._candidates(names), method, source)
 
     def keep_vgh(self, vgh: str, name: str, *, replace: bool = False) -> None:
         """Stores a hierarchy once more, under the name that policies use."""
         upgrade.require_current(self.session)
-        aika.copy(self._unwatched, vgh, name, replace=replace)
+        queries.copy(self._unwatched, vgh, name, replace=replace)
 
     def edge_losses(self, name: str, *, measure: str = "wup", aggregate: str = "avg") -> dict[Node, float]:
         """The loss of each edge of a hierarchy, by the node (level, label) at its lower end."""
@@ -106,7 +106,7 @@ class Building:
     def _candidates(self, names: Sequence[str] | str) -> list[str]:
         if not isinstance(names, str):
             return list(names)
-        return aika.candidates(self._unwatched, names) or [names]
+        return queries.candidates(self._unwatched, names) or [names]
 
     @property
     def _unwatched(self) -> Executor:

@@ -101,7 +101,7 @@ def gsl(
     if file is not None:
         write(_csv(found), file)
     if report is not None:
-        from anondb.study.pictures import html
+        from anondb.study.report import html
 
         write(html(found), report)
     if as_json:
@@ -154,7 +154,7 @@ def _csv(found: Study) -> str:
 
 def _print(found: Study) -> None:
     from anondb.study.gsl_study import weighed
-    from anondb.study.pictures import agreement_table, correlation_table, summary
+    from anondb.study.report import agreement_table, correlation_table, summary
 
     for sentence in summary(found):
         out.print(plain(sentence))
@@ -177,7 +177,7 @@ def _table(title: str, content: Table) -> None:
 
 def _weightings(found: Sequence[Weighting]) -> None:
     """Of the 35 the telling ones."""
-    from anondb.study.pictures import weighting_table
+    from anondb.study.report import weighting_table
 
     by_excess = sorted(found, key=lambda one: (one.excess, one.place))
     shown = {

@@ -8,7 +8,7 @@ from math import inf, prod
 from typing import Any
 
 from anondb.errors import PolicyError, Problem, UsageError, did_you_mean
-from anondb.hierarchies import csvfile, fitting
+from anondb.hierarchies import column_types, csvfile
 from anondb.hierarchies.forms import (
     ROOT,
     BuiltVgh,
@@ -222,8 +222,8 @@ def _coded(
     place = _place(policy, column.name)
     if column.is_set:
         return coded_set(place, source)
-    if wrong := fitting.misfit(column.hierarchy, source):
-        return Problem(place, wrong, fitting.hint(source))
+    if wrong := column_types.misfit(column.hierarchy, source):
+        return Problem(place, wrong, column_types.hint(source))
     match column.hierarchy:
         case StoredVgh(name):
             stored = snapshot.hierarchies.get(name)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from anondb.hierarchies.build import columns as build_columns
+from anondb.hierarchies.build import run_columns
 from anondb.methods.method import Job
 from anondb.methods.registry import method_of
 from anondb.run.engine import PostgresEngine
@@ -47,7 +47,7 @@ class Planned:
 def script(plan: Plan) -> str:
     """The SQL of a run, in order, each statement under its stage and name."""
     planned = Planned()
-    build_columns.plan_values(planned, plan)
+    run_columns.plan_values(planned, plan)
     options, fresh = Options(allow_empty=True, replace=True), plan.fresh(0)
     engine = PostgresEngine(planned, plan)
     stages = method_of(plan.policy).stages(Job(planned, engine, plan, options, 0, fresh))

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor, Step
-from anondb.hierarchies.build import columns as build_columns
+from anondb.hierarchies.build import run_columns
 from anondb.methods.method import Job, Stages
 from anondb.methods.registry import method_of
 from anondb.run.engine import PostgresEngine
@@ -77,7 +77,7 @@ class Pipeline:
             with self.stage("swap"):
                 self.now.stage = "swap"
                 swap(stages, Replacement(self.db, self.now, plan, fresh, self.options), self.run)
-        return told_of(build_columns.noted(plan, stages.result(self.seconds)), kept)
+        return told_of(run_columns.noted(plan, stages.result(self.seconds)), kept)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

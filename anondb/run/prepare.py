@@ -5,7 +5,7 @@ from __future__ import annotations
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
 from anondb.db.introspect import resolve_items, resolve_source, resolve_target, snapshot, with_parts
-from anondb.hierarchies.build.columns import with_built
+from anondb.hierarchies.build.run_columns import with_built
 from anondb.methods.meanings import ontologies
 from anondb.methods.registry import method_of, other_shapes
 from anondb.policy.model import Policy

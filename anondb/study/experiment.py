@@ -28,7 +28,7 @@ from anondb.run.linked_sql import relation_text
 from anondb.run.pipeline import Silence
 from anondb.run.plan import Options
 from anondb.sqltree.tables import Relation
-from anondb.study import experiment_sets
+from anondb.study import synthetic_sets
 from anondb.study.gsl_study import UTILITY, Judged, Study, Tried
 from anondb.study.perturb import worse_and_worse
 
@@ -147,7 +147,7 @@ def _hierarchies(connection: Connection, asked: ExperimentRequest, scratch: str,
     table, columns, text = asked.table, asked.columns, asked.table
     if table is None:
         tell("making the data", 0.0)
-        made = experiment_sets.make(connection, asked.set, asked.seed)
+        made = synthetic_sets.make(connection, asked.set, asked.seed)
         table, columns, text = made.table, made.columns, f"the synthetic set {asked.set}"
     relation = resolve_source(connection, parse_name(table))
     worse: dict[str, list[str]] = {}

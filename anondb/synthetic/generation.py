@@ -15,7 +15,7 @@ from anondb.policy.names import parse_name
 from anondb.sqltree.tables import Relation
 from anondb.synthetic import cocoa, distributions
 from anondb.synthetic.domain import Domain
-from anondb.synthetic.load import load
+from anondb.synthetic.domain_file import load
 
 SIZES = (5000, 10000, 20000, 30000, 50000, 100000)
 """The sizes of the literature's benchmark."""
@@ -90,7 +90,7 @@ def grid(
     progress: Progress | None = None,
 ) -> Grid:
     """A table for every distribution and size, TABLE_distribution_rows, and how much they differ."""
-    from anondb.hierarchies.build.diversity import principal_components
+    from anondb.synthetic.diversity import principal_components
 
     domain = _domain(domain)
     if not sizes or len(set(sizes)) < len(sizes):

@@ -15,8 +15,8 @@ from anondb.errors import UsageError, did_you_mean
 from anondb.policy.names import parse_name
 from anondb.synthetic import cocoa
 from anondb.synthetic.domain import OTHERWISE
-from anondb.synthetic.learn import Bins, LearnedColumn, balanced, choose_parents, told, write
-from anondb.synthetic.load import day, parse
+from anondb.synthetic.domain_file import day, parse
+from anondb.synthetic.learned_domain import Bins, LearnedColumn, balanced, choose_parents, told, write
 
 Parents = dict[str, tuple[str, ...]]
 Labels = tuple[str, ...]

@@ -15,7 +15,7 @@ import pytest
 from anondb.api import Database
 from anondb.db import ontology
 from anondb.db.execute import Executor
-from anondb.hierarchies.build import candidates as aika
+from anondb.hierarchies.build import queries
 from anondb.hierarchies.build.ranking import RankingMethod
 from anondb.hierarchies.forms import VghTable
 from anondb.hierarchies.tree import Node
@@ -224,14 +224,16 @@ def not_worse_than_mixed(db: Database, name: str) -> None:
     concepts: dict[Any, Any] = {(level, label): concept for level, label, concept in found}
     for seed in range(3):
         mixed = perturbed(base, concepts, random.Random(seed))
-        aika.store(Executor(db.connection, lambda step: None), {"mixed": mixed}, "wordnet", replace=["mixed"])
+        queries.store(
+            Executor(db.connection, lambda step: None), {"mixed": mixed}, "wordnet", replace=["mixed"]
+        )
         assert gsl <= db.score("mixed").gsl
 
 
-def perturbed(table: VghTable, concepts: dict[Node, int], draw: random.Random) -> aika.Built:
+def perturbed(table: VghTable, concepts: dict[Node, int], draw: random.Random) -> queries.Built:
     """The hierarchy with its leaves at each other's places, each with its own meaning."""
     classes = {node[1] for node in concepts if node[0] > 0}
     movable = [row[0] for row in table.rows if row[0] not in classes]  # others are the names of a class too
     target = dict(zip(movable, draw.sample(movable, len(movable)), strict=True))
     rows = tuple(tuple(target.get(label, label) for label in row) for row in table.rows)
-    return aika.Built(VghTable(rows), concepts)
+    return queries.Built(VghTable(rows), concepts)

@@ -17,8 +17,8 @@ from anondb.db.study import SCRATCH
 from anondb.errors import UnsatisfiableError, UsageError
 from anondb.hierarchies.build.ranking import RankingMethod
 from anondb.study.experiment import ExperimentRequest
-from anondb.study.experiment_sets import SETS
 from anondb.study.gsl_study import Study, correlations, evaluated, rows
+from anondb.study.synthetic_sets import SETS
 from tests import toys
 from tests.conftest import Cli
 from tests.sql.test_aika import COUNTS

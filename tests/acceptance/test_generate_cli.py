@@ -14,8 +14,8 @@ from anondb.cli import generate as commands
 from anondb.errors import AnondbError, UsageError
 from anondb.synthetic.cocoa import recipe
 from anondb.synthetic.domain import Frequencies, Range
+from anondb.synthetic.domain_file import NAMES, load, parse
 from anondb.synthetic.learning import LearnOptions
-from anondb.synthetic.load import NAMES, load, parse
 from tests.conftest import Cli
 
 pytestmark = pytest.mark.once  # another server version would say the same

@@ -7,8 +7,8 @@ from psycopg import sql
 
 from anondb.api import Database
 from anondb.synthetic.domain import Expression
+from anondb.synthetic.domain_file import load, parse
 from anondb.synthetic.learning import LearnOptions
-from anondb.synthetic.load import load, parse
 
 pytestmark = pytest.mark.once
 

@@ -13,8 +13,8 @@ from anondb.api import Database
 from anondb.db.connection import Door
 from anondb.errors import UsageError
 from anondb.synthetic.domain import Conditional, Domain, Frequencies, Range, Value, Weights
+from anondb.synthetic.domain_file import parse
 from anondb.synthetic.learning import Learned, LearnOptions
-from anondb.synthetic.load import parse
 from tests.properties.examples import WORDS, laws
 from tests.servers import new_database
 

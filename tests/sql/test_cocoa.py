@@ -17,7 +17,7 @@ from anondb.db.connection import Connection
 from anondb.sqltree.tables import Relation
 from anondb.synthetic.cocoa import recipe
 from anondb.synthetic.domain import Attribute, Conditional, Expression, Frequencies, Weights
-from anondb.synthetic.load import NAMES, load, parse
+from anondb.synthetic.domain_file import NAMES, load, parse
 from tests.properties.examples import laws
 from tests.sql.synthetic_rows import TOY, rows_of
 

@@ -17,7 +17,7 @@ from anondb.db.errors import translate
 from anondb.errors import UsageError
 from anondb.sqltree.tables import Relation
 from anondb.synthetic.cocoa import recipe
-from anondb.synthetic.load import load, parse
+from anondb.synthetic.domain_file import load, parse
 from tests.documentation import blocks
 from tests.sql.synthetic_rows import TOY, rows_of
 

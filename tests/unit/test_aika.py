@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anondb.errors import UsageError
-from anondb.hierarchies import fitted
-from anondb.hierarchies.build import aika
+from anondb.hierarchies.build import aika, number_ranges
 from anondb.hierarchies.build.aika import Branch, Concept, Options, Values, branch
-from anondb.hierarchies.build.aika_table import leaf_label, understood
 from anondb.hierarchies.build.build import values_apart
+from anondb.hierarchies.build.concept_table import leaf_label, understood
 from anondb.hierarchies.build.ranking import read_weights
 from anondb.hierarchies.csvfile import parse, write
 
@@ -187,7 +186,7 @@ def test_a_value_may_look_as_if_it_named_a_sense() -> None:
     st.integers(1, 20),
 )
 def test_ranges_contain_their_values_and_nest(values: dict[str, int], k: int) -> None:
-    for table in fitted.fitted(values, k).values():
+    for table in number_ranges.hierarchies(values, k).values():
         assert parse(write(table), place="ranges") == table
         assert sorted(row[0] for row in table.rows) == sorted(values)
         for label, *ranges, root in table.rows:
@@ -200,7 +199,7 @@ def test_ranges_contain_their_values_and_nest(values: dict[str, int], k: int) ->
 
 def test_the_ranges_of_a_few_numbers_by_hand() -> None:
     """Most records are 1 and 2: ranges of equal frequency are narrow there, those of equal width are not."""
-    made = fitted.fitted({"1": 4, "2": 4, "3": 1, "4": 1, "9": 6}, 4)
+    made = number_ranges.hierarchies({"1": 4, "2": 4, "3": 1, "4": 1, "9": 6}, 4)
     assert {way: [row[1] for row in table.rows] for way, table in made.items()} == {
         # 3 joins 4, which has fewer records than 2; both together join 2, which has fewer than 9
         "merged": ["[1, 2)", "[2, 9)", "[2, 9)", "[2, 9)", "[9, 9]"],
@@ -211,7 +210,7 @@ def test_the_ranges_of_a_few_numbers_by_hand() -> None:
 
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=30), st.integers(1, 20))
 def test_merged_ranges_hold_k_records(counts: list[int], k: int) -> None:
-    levels = fitted.merged(counts, k)
+    levels = number_ranges.merged(counts, k)
     assert levels[-1] == (0,)
     for level, starts in enumerate(levels):
         sizes = [sum(counts[a:b]) for a, b in pairwise([*starts, len(counts)])]

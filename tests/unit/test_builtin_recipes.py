@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from anondb.synthetic.cocoa import recipe
-from anondb.synthetic.load import NAMES, load
+from anondb.synthetic.domain_file import NAMES, load
 
 FILE = Path(__file__).parents[2] / "sql" / "synthetic" / "cocoa_domains.sql"
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from anondb.errors import UsageError
-from anondb.hierarchies.build.diversity import principal_components
 from anondb.sqltree import expression
 from anondb.synthetic import distributions
 from anondb.synthetic.cocoa import levels, recipe
-from anondb.synthetic.load import NAMES, load, parse
+from anondb.synthetic.diversity import principal_components
+from anondb.synthetic.domain_file import NAMES, load, parse
 
 IRISH = (
     "given_name family_name age gender marital_status education county economic_status industrial_group"

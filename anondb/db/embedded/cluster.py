@@ -15,8 +15,8 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from anondb.db.embedded.server_files import POLL, beside, opened, try_lock
-from anondb.db.embedded.server_user import SYSTEM_USER, User, complaint
+from anondb.db.embedded.files import POLL, beside, opened, try_lock
+from anondb.db.embedded.system_user import SYSTEM_USER, User, complaint
 from anondb.db.session import Session
 from anondb.errors import DatabaseError
 

@@ -29,10 +29,10 @@ import psycopg
 from psycopg import sql
 
 from anondb.db import own_path
-from anondb.db.embedded import server_user
+from anondb.db.embedded import system_user
 from anondb.db.embedded.cluster import Cluster, conninfo
-from anondb.db.embedded.server_files import create, exclusive, try_lock
-from anondb.db.embedded.server_programs import binaries
+from anondb.db.embedded.files import create, exclusive, try_lock
+from anondb.db.embedded.programs import binaries
 from anondb.errors import DatabaseError, UsageError
 
 if sys.platform != "win32":
@@ -47,7 +47,7 @@ def default_data_dir() -> Path:
     if named := os.environ.get("ANONDB_DATA"):
         return Path(named).expanduser()
     if sys.platform != "win32" and os.geteuid() == 0:
-        return server_user.ROOT_HOME
+        return system_user.ROOT_HOME
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / "anondb"
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "anondb"
@@ -73,7 +73,7 @@ def start(data: Path | None = None, *, durable: bool = True, database: str = "an
 
 def _followed(data: Path) -> Path:
     """The way to a directory as it was named is looked at: once links are followed, nobody knows whose they were."""
-    user = server_user.server_user()
+    user = system_user.server_user()
     try:
         part = own_path.changeable(data, [user.uid])
     except OSError:  # who may not look may not use it either
@@ -92,7 +92,7 @@ class EmbeddedServer:
     dsn: str
 
     def __init__(self, data: Path, *, durable: bool, database: str) -> None:
-        user = server_user.server_user()
+        user = system_user.server_user()
         programs, major = binaries(user)
         self._cluster = Cluster(data, programs, major, user)
         self._cluster.make_home()

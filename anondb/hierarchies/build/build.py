@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from anondb.hierarchies.build import aika
-from anondb.hierarchies.build.aika_table import leaf_label, understood
-from anondb.hierarchies.build import candidates as stored
+from anondb.hierarchies.build.concept_table import leaf_label, understood
+from anondb.hierarchies.build import queries
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
 from anondb.errors import UsageError
-from anondb.hierarchies import fitted
+from anondb.hierarchies.build import number_ranges
 from anondb.policy.names import parse_name
 
 LEAST_KNOWN = 0.5
@@ -108,8 +108,8 @@ def build_watched(db: Executor, asked: BuildRequest, progress: Progress | None =
     """The same for a run, which keeps every statement."""
     tell = progress or (lambda doing, share: None)
     _check(asked)
-    source = stored.find_column(db, parse_name(asked.table), asked.column)
-    old = stored.candidates(db, asked.name)
+    source = queries.find_column(db, parse_name(asked.table), asked.column)
+    old = queries.candidates(db, asked.name)
     if old and not asked.replace:
         raise UsageError(f'hierarchy "{old[0]}" exists', hint="give --replace to build it anew")
     if source.category == "D":
@@ -118,7 +118,7 @@ def build_watched(db: Executor, asked: BuildRequest, progress: Progress | None =
             hint="write hierarchy = { dates = true } in the policy",
         )
     tell("reading the values", 0.0)
-    values = stored.values(db, source)
+    values = queries.values(db, source)
     if len(values) < 2:
         found = "one distinct value" if values else "no values"
         raise UsageError(
@@ -131,12 +131,12 @@ def build_watched(db: Executor, asked: BuildRequest, progress: Progress | None =
 
 
 def _of_numbers(db: Executor, asked: BuildRequest, values: Mapping[str, int], old: Sequence[str]) -> Building:
-    tables = fitted.fitted(values, asked.options.k)
+    tables = number_ranges.hierarchies(values, asked.options.k)
     distinct = {table: way for way, table in reversed(tables.items())}  # the first of equal ones
     names = _names(asked.name, len(distinct))
     ordered = [(way, table) for way, table in tables.items() if distinct[table] == way]
-    built = {name: stored.Built(table, None) for name, (_, table) in zip(names, ordered, strict=True)}
-    stored.store(db, built, asked.ontology, replace=old)
+    built = {name: queries.Built(table, None) for name, (_, table) in zip(names, ordered, strict=True)}
+    queries.store(db, built, asked.ontology, replace=old)
     made = (BuiltCandidate(name, (way,)) for name, (way, _) in zip(names, ordered, strict=True))
     return Building(asked.name, tuple(made), len(values))
 
@@ -155,7 +155,7 @@ def _of_meanings(
             "name another ontology, or say what they mean (--senses FILE, anondb ontology map)",
         )
     tell("reading hypernyms", 0.3)
-    above = stored.hypernyms(db, sorted({sense.concept for sense in senses.values()}))
+    above = queries.hypernyms(db, sorted({sense.concept for sense in senses.values()}))
     _check_one_kind(above)
     hypernyms = {one.concept: aika.Concept(one.key, one.depth, tuple(one.parents)) for one in above}
     names = {one.concept: [one.label, *one.names] for one in above}
@@ -167,7 +167,7 @@ def _of_meanings(
     if asked.options.perspectives:
         tell("looking for perspectives", 0.4)
         used = sorted({node.concept for node in aika.inner(root) if node.concept is not None})
-        for concept, other, label in stored.perspectives(db, used, asked.bound):
+        for concept, other, label in queries.perspectives(db, used, asked.bound):
             alternatives.setdefault(concept, []).append(other)
             names.setdefault(other, [label])
     tell("building candidates", 0.5)
@@ -176,9 +176,9 @@ def _of_meanings(
     built = {}
     for name, candidate in zip(stems, found, strict=True):
         made = understood(candidate.tree, labels, concepts, names)
-        built[name] = stored.Built(made.table, made.concepts)
+        built[name] = queries.Built(made.table, made.concepts)
     tell("storing candidates", 0.6)
-    stored.store(db, built, asked.ontology, replace=old)
+    queries.store(db, built, asked.ontology, replace=old)
     tell("done", 1.0)
     candidates = (BuiltCandidate(name, made.made_by) for name, made in zip(stems, found, strict=True))
     keys = {concept: one.key for concept, one in hypernyms.items()}
@@ -190,7 +190,7 @@ def _of_meanings(
     return Building(asked.name, tuple(candidates), len(values), tuple(meanings), len(known) > 1)
 
 
-def _senses(db: Executor, asked: BuildRequest, labels: Sequence[str]) -> dict[str, stored.ValueSense]:
+def _senses(db: Executor, asked: BuildRequest, labels: Sequence[str]) -> dict[str, queries.ValueSense]:
     """What each known value means; what the user says goes first."""
     strangers = asked.senses.keys() - set(labels)
     if strangers:
@@ -201,22 +201,22 @@ def _senses(db: Executor, asked: BuildRequest, labels: Sequence[str]) -> dict[st
     given = {label: _given(db, asked, label, term) for label, term in asked.senses.items()}
     # a value that looks as if it named a sense, as a code may, does not
     terms = [label for label in labels if label not in given and leaf_label(label) == label]
-    found = given | stored.senses(db, terms, asked.ontology)
+    found = given | queries.senses(db, terms, asked.ontology)
     unsure = [label for label, sense in found.items() if sense.is_ambiguous]
     if asked.ask is None or not unsure:
         return found
     choices: dict[str, list[SenseChoice]] = {label: [] for label in unsure}
-    for label, concept, meaning in stored.sense_choices(db, unsure, asked.ontology):
+    for label, concept, meaning in queries.sense_choices(db, unsure, asked.ontology):
         choices[label].append(SenseChoice(concept, meaning))
     return found | {label: _given(db, asked, label, term) for label, term in asked.ask(choices).items()}
 
 
-def _given(db: Executor, asked: BuildRequest, label: str, term: str) -> stored.ValueSense:
-    return stored.ValueSense(label, stored.find_concept(db, term, asked.ontology), "given", 1.0, 1)
+def _given(db: Executor, asked: BuildRequest, label: str, term: str) -> queries.ValueSense:
+    return queries.ValueSense(label, queries.find_concept(db, term, asked.ontology), "given", 1.0, 1)
 
 
 def _meaning(
-    value: str, sense: stored.ValueSense | None, keys: Mapping[int, str], *, is_apart: bool
+    value: str, sense: queries.ValueSense | None, keys: Mapping[int, str], *, is_apart: bool
 ) -> ValueMeaning:
     if sense is None:
         return ValueMeaning(value, None, "unknown", 0.0, 0)
@@ -246,7 +246,7 @@ def _check(asked: BuildRequest) -> None:
         raise UsageError("the similarity bound of perspectives lies between 0 and 1", hint="--bound 0.8")
 
 
-def _check_one_kind(above: Sequence[stored.Hypernym]) -> None:
+def _check_one_kind(above: Sequence[queries.Hypernym]) -> None:
     if len({one.pos for one in above}) > 1:
         raise UsageError(
             "the values are nouns and verbs, which share no generalization",

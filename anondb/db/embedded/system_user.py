@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from anondb.db.embedded.server_files import exclusive
+from anondb.db.embedded.files import exclusive
 from anondb.errors import DatabaseError
 
 if sys.platform != "win32":

@@ -13,7 +13,7 @@ from anondb.hierarchies.forms import ROOT, VghTable
 Starts = tuple[int, ...]  # where the ranges of a level start, as places in the sorted numbers; the first is 0
 
 
-def fitted(values: Mapping[str, int], k: int) -> dict[str, VghTable]:
+def hierarchies(values: Mapping[str, int], k: int) -> dict[str, VghTable]:
     """The hierarchies of a column from its values, as text, with their frequencies; by the way they were made."""
     numbers = {label: _number(label) for label in values}
     counts: dict[Decimal, int] = {}

@@ -10,7 +10,7 @@ from typing import Any
 
 from anondb.hierarchies.build import aika
 from anondb.run.snapshot import BuiltInfo, Snapshot
-from anondb.hierarchies.build import candidates as stored
+from anondb.hierarchies.build import queries
 from anondb.db import vgh
 from anondb.db.execute import Executor
 from anondb.errors import UsageError
@@ -38,7 +38,7 @@ def with_built(db: Executor, policy: Policy, found: Snapshot) -> Snapshot:
 
 def _built(db: Executor, policy: Policy, found: Snapshot, column: str, how: BuiltVgh) -> BuiltInfo:
     name = Name(found.source.relation.schema, found.source.relation.name)
-    source = stored.find_column(db, name, column)
+    source = queries.find_column(db, name, column)
     k = policy.privacy.k
     asked = build_vgh.BuildRequest(
         name=uuid.uuid4().hex,  # of no hierarchy that somebody has stored
@@ -50,7 +50,7 @@ def _built(db: Executor, policy: Policy, found: Snapshot, column: str, how: Buil
     # Candidates are ranked where they are stored; the run takes the best along, and leaves none behind.
     with db.connection.transaction(force_rollback=True):
         made = build_vgh.build_watched(db, asked)
-        best = stored.rank(db, made.names, RankingMethod(k=k), source).ranked[0]
+        best = queries.rank(db, made.names, RankingMethod(k=k), source).ranked[0]
         table = vgh.fetch(db.connection, best.vgh)
     made_by = next(one.made_by for one in made.candidates if one.name == best.vgh)
     number = best.vgh.removeprefix(f"{asked.name}.")
@@ -76,4 +76,4 @@ def plan_values(db: Runner, plan: Plan) -> None:
     db.stage = "prepare"
     for coded in (*plan.quasi, *plan.sensitive):
         if isinstance(coded.hierarchy, BuiltVgh):
-            db.rows(Statement(f"values {coded.code}", stored.VALUES, answers=row(value="", n=1), note="the run builds a hierarchy from them and an ontology; its levels are made up here"))
+            db.rows(Statement(f"values {coded.code}", queries.VALUES, answers=row(value="", n=1), note="the run builds a hierarchy from them and an ontology; its levels are made up here"))

