@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
-from anondb.db.embedded.start import start as embedded
+from anondb.db.embedded import server as embedded
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 

@@ -98,22 +98,22 @@ def build(
             progress=lambda doing, done: bar.update(task, description=doing, completed=done * 0.7),
         )
         bar.update(task, description="ranking", completed=0.7)
-        found = db.rank_vghs(made.names, method)
+        ranking = db.rank_vghs(made.names, method)
         if best:
-            db.keep_vgh(found.winner, name, replace=replace)
+            db.keep_vgh(ranking.winner, name, replace=replace)
         made_by = {candidate.name: ", ".join(candidate.made_by) for candidate in made.candidates}
         if report is not None:
-            _write(db, found, report, made_by)
+            _write(db, ranking, report, made_by)
     if as_json:
         candidates = [asdict(candidate) for candidate in made.candidates]
         meanings = [asdict(meaning) for meaning in made.meanings]
-        told = {"name": name, "values": made.values, "unknown": made.unknown, "meanings": meanings}
-        echo_json({**told, "candidates": candidates, "ranking": found.as_json()})
+        building = {"name": name, "values": made.values, "unknown": made.unknown, "meanings": meanings}
+        echo_json({**building, "candidates": candidates, "ranking": ranking.as_json()})
         return
     _tell(made)
-    _print(found, made_by)
+    _print(ranking, made_by)
     if best:
-        out.print(Text(f"{found.winner} is stored as {name}"))
+        out.print(Text(f"{ranking.winner} is stored as {name}"))
 
 
 def rank(
@@ -149,17 +149,17 @@ def rank(
         raise UsageError("--best stores the winner under the one name that was built", hint="name one")
     method = RankingMethod(read_weights(weights), k, measure, aggregate, source, column)
     with connect(dsn) as db:
-        found = db.rank_vghs(names if len(names) > 1 else names[0], method)
+        ranking = db.rank_vghs(names if len(names) > 1 else names[0], method)
         if best:
-            db.keep_vgh(found.winner, names[0], replace=replace)
+            db.keep_vgh(ranking.winner, names[0], replace=replace)
         if report is not None:
-            _write(db, found, report, {})
+            _write(db, ranking, report, {})
     if as_json:
-        echo_json(found.as_json())
+        echo_json(ranking.as_json())
         return
-    _print(found, {})
+    _print(ranking, {})
     if best:
-        out.print(Text(f"{found.winner} is stored as {names[0]}"))
+        out.print(Text(f"{ranking.winner} is stored as {names[0]}"))
 
 
 def _asked(choices: Mapping[str, Sequence[SenseChoice]]) -> dict[str, str]:
@@ -197,20 +197,20 @@ def _tell(made: Building) -> None:
         )
 
 
-def _write(db: Database, found: Ranking, file: Path, made_by: Mapping[str, str]) -> None:
+def _write(db: Database, ranking: Ranking, file: Path, made_by: Mapping[str, str]) -> None:
     try:
-        db.report_vghs(found, file, made_by)
+        db.report_vghs(ranking, file, made_by)
     except (OSError, ValueError) as error:
         raise UsageError(f"{file}: cannot be written: {reason_of(error)}", hint="check its name") from None
 
 
-def _print(found: Ranking, made_by: Mapping[str, str]) -> None:
-    headings = [f">{aspect} ({found.method.weights[aspect]:g})" for aspect in ASPECTS]
+def _print(ranking: Ranking, made_by: Mapping[str, str]) -> None:
+    headings = [f">{aspect} ({ranking.method.weights[aspect]:g})" for aspect in ASPECTS]
     # as much as a terminal of 80 columns holds; the rest is in --json and the report
     listing = table(">rank", "hierarchy", ">score", *headings, ">depth")
     for column in listing.columns[:3]:
         column.no_wrap = True  # the figures break before a name does
-    for one in found.ranked[:_LISTED]:
+    for one in ranking.ranked[:_LISTED]:
         figures = [
             "–" if aspect.score is None else f"{aspect.score:.3f} #{aspect.rank}"
             for aspect in (one.aspects[name] for name in ASPECTS)
@@ -218,10 +218,10 @@ def _print(found: Ranking, made_by: Mapping[str, str]) -> None:
         depth = str(one.structure["depth"].maximum)
         listing.add_row(str(one.rank), Text(one.vgh), f"{one.score:g}", *figures, depth)
     out.print(listing)
-    if len(found.ranked) > _LISTED:
-        out.print(f"and {len(found.ranked) - _LISTED} more")
-    if made_by.get(found.winner):
-        out.print(Text(f"the best, {found.winner}, was made by: {made_by[found.winner]}"))
+    if len(ranking.ranked) > _LISTED:
+        out.print(f"and {len(ranking.ranked) - _LISTED} more")
+    if made_by.get(ranking.winner):
+        out.print(Text(f"the best, {ranking.winner}, was made by: {made_by[ranking.winner]}"))
 
 
 def _list(heading: str, values: list[str]) -> None:
@@ -243,11 +243,11 @@ def _senses(file: Path) -> dict[str, str]:
         lines = file.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError):
         raise UsageError(f"{file}: cannot be read as UTF-8", hint="check the file's name") from None
-    found = {}
+    senses = {}
     for number, line in enumerate(lines, start=1):
         value, equals, concept = line.rpartition("=")
         if line.strip() and not (equals and value and concept.strip()):
             raise UsageError(f"{file} line {number}: not VALUE=CONCEPT", hint="for example Bat=bat#1")
         if line.strip():
-            found[value] = concept.strip()
-    return found
+            senses[value] = concept.strip()
+    return senses

@@ -123,7 +123,7 @@ def compare(
     options = Options(evaluate=evaluate.value, time_limit=time_limit)
     _require_possible(csv, report)
     with connect(dsn) as db, _Progress() as progress:
-        found = db.compare(
+        comparison = db.compare(
             loaded,
             algorithms=names,
             k=numbers[0],
@@ -133,14 +133,14 @@ def compare(
             listener=progress,
         )
     if csv is not None:
-        write(found.to_csv(), csv)
+        write(comparison.to_csv(), csv)
     if report is not None:
-        write(found.html(), report)
+        write(comparison.html(), report)
     if as_json:
-        echo_json(found.as_json())
+        echo_json(comparison.as_json())
     else:
-        _print(found)
-    if all(run.failure for run in found.runs):
+        _print(comparison)
+    if all(run.failure for run in comparison.runs):
         raise typer.Exit(UnsatisfiableError.exit_code)
 
 
@@ -170,7 +170,7 @@ class _Progress(RunProgress):
 
 def _numbers(text: str, option: str) -> list[int]:
     """The numbers of a list; `2..5` stands for all from 2 to 5."""
-    found: list[int] = []
+    numbers: list[int] = []
     try:
         for part in text.split(","):
             first, dots, last = part.partition("..")
@@ -178,18 +178,18 @@ def _numbers(text: str, option: str) -> list[int]:
             high = int(last) if dots else low
             if not 0 <= high - low < _MOST_NUMBERS:
                 raise ValueError
-            found.extend(range(low, high + 1))
+            numbers.extend(range(low, high + 1))
     except ValueError:
         raise UsageError(
             f"{option} takes whole numbers with commas between them, or a range",
             hint=f"for example {option} 2,5,10, or {option} 1..5",
         ) from None
-    return found
+    return numbers
 
 
-def _print(found: Trials) -> None:
-    runs = found.runs
-    varied = any(trial.setting.variant is not None for trial in found.trials)
+def _print(comparison: Trials) -> None:
+    runs = comparison.runs
+    varied = any(trial.setting.variant is not None for trial in comparison.trials)
     heads = _SHOWN_OF_VARIANTS if varied else _SHOWN
     shown = [name for name in heads if any(run.figures.get(name) is not None for run in runs)]
     several = len({run.quasi for run in runs}) > 1
@@ -200,9 +200,9 @@ def _print(found: Trials) -> None:
         cells += [_figure(run, name) for name in shown]
         listing.add_row(*cells, plain(run.failure or run.selected), style="dim" if run.failure else "")
     out.print(listing)
-    for advice in found.guidance:
+    for advice in comparison.guidance:
         out.print(f"\n{plain(advice)}")
-    ignored = {(trial.setting.algorithm, text): None for trial in found.trials for text in trial.ignored}
+    ignored = {(trial.setting.algorithm, text): None for trial in comparison.trials for text in trial.ignored}
     for _, text in ignored:
         out.print(f"\nnot compared: {plain(text)}", style="dim")
 

@@ -43,23 +43,23 @@ def upgrade(dsn: Dsn = None) -> None:
 def status(dsn: Dsn = None, as_json: Json = False) -> None:
     """Compare what is installed with what this package carries."""
     with connect(dsn) as db:
-        found = db.status()
+        installed = db.status()
     if as_json:
-        echo_json(asdict(found))
+        echo_json(asdict(installed))
         return
-    out.print(f"package   {found.package}, revision {found.revision}")
-    if found.state == "missing":
+    out.print(f"package   {installed.package}, revision {installed.revision}")
+    if installed.state == "missing":
         out.print("database  anondb is not installed\n  hint: run: anondb db upgrade")
         return
-    out.print(f"database  {found.installed_package}, revision {found.installed_revision}")
+    out.print(f"database  {installed.installed_package}, revision {installed.installed_revision}")
     advice = {
         "current": "current",
         "outdated": "outdated\n  hint: run: anondb db upgrade",
         "changed": "changed since it was installed\n  hint: run: anondb db upgrade",
         "newer": "newer than this package\n  hint: pip install --upgrade anondb",
     }
-    out.print(f"secret    {'there is one' if found.has_secret else 'none yet'}")
-    out.print(f"state     {advice[found.state]}")
+    out.print(f"secret    {'there is one' if installed.has_secret else 'none yet'}")
+    out.print(f"state     {advice[installed.state]}")
 
 
 @app.command()

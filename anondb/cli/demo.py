@@ -281,8 +281,8 @@ def _program() -> str:
 
 def _pairs(lines: Mapping[str, str]) -> None:
     """Aligned, and never wrapped: paths and commands are there to be copied."""
-    for what, said in lines.items():
-        out.print(f"{what:<13}  {said}", markup=False, soft_wrap=True)
+    for what, text in lines.items():
+        out.print(f"{what:<13}  {text}", markup=False, soft_wrap=True)
 
 
 def _title(text: str) -> None:

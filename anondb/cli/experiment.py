@@ -91,23 +91,25 @@ def gsl(
     from anondb.study import gsl_study
     from anondb.study.experiment import ExperimentRequest
 
-    asked = ExperimentRequest(
+    request = ExperimentRequest(
         source, _names(column), synthetic or "visits", hierarchies, numbers, _names(algorithms), measure,
         ontology, suppression, seed,
     )  # fmt: skip
     with connect(dsn) as db, _bar() as bar:
         task = bar.add_task("", total=1.0)
-        found = db.experiment(asked, lambda doing, done: bar.update(task, description=doing, completed=done))
+        study = db.experiment(
+            request, lambda doing, done: bar.update(task, description=doing, completed=done)
+        )
     if file is not None:
-        write(_csv(found), file)
+        write(_csv(study), file)
     if report is not None:
         from anondb.study.report import html
 
-        write(html(found), report)
+        write(html(study), report)
     if as_json:
-        echo_json(gsl_study.as_json(found))
+        echo_json(gsl_study.as_json(study))
     else:
-        _print(found)
+        _print(study)
 
 
 def _bar() -> Progress:
@@ -141,29 +143,29 @@ def _numbers(text: str) -> tuple[int, ...]:
         ) from None
 
 
-def _csv(found: Study) -> str:
+def _csv(study: Study) -> str:
     from anondb.study.gsl_study import rows
 
     text = io.StringIO()
-    lines = rows(found)
+    lines = rows(study)
     writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(lines)
     return text.getvalue()
 
 
-def _print(found: Study) -> None:
+def _print(study: Study) -> None:
     from anondb.study.gsl_study import weighed
     from anondb.study.report import agreement_table, correlation_table, summary
 
-    for sentence in summary(found):
+    for sentence in summary(study):
         out.print(plain(sentence))
-    _table("Spearman's correlation of GSL and loss, by k", correlation_table(found))
-    _table("Agreement of the ratings with the utility", agreement_table(found))
-    _weightings(weighed(found))
-    if found.failures:
-        out.print(f"\n{len(found.failures)} trials have no release, the first one: ", end="")
-        out.print(plain(next(iter(found.failures.values()))))
+    _table("Spearman's correlation of GSL and loss, by k", correlation_table(study))
+    _table("Agreement of the ratings with the utility", agreement_table(study))
+    _weightings(weighed(study))
+    if study.failures:
+        out.print(f"\n{len(study.failures)} trials have no release, the first one: ", end="")
+        out.print(plain(next(iter(study.failures.values()))))
 
 
 def _table(title: str, content: Table) -> None:
@@ -175,20 +177,20 @@ def _table(title: str, content: Table) -> None:
     out.print(made)
 
 
-def _weightings(found: Sequence[Weighting]) -> None:
+def _weightings(weightings: Sequence[Weighting]) -> None:
     """Of the 35 the telling ones."""
     from anondb.study.report import weighting_table
 
-    by_excess = sorted(found, key=lambda one: (one.excess, one.place))
+    by_excess = sorted(weightings, key=lambda one: (one.excess, one.place))
     shown = {
-        "GSL alone": next(one for one in found if one.weights["semq"] == 100),
-        "all equal": next(one for one in found if len(set(one.weights.values())) == 1),
+        "GSL alone": next(one for one in weightings if one.weights["semq"] == 100),
+        "all equal": next(one for one in weightings if len(set(one.weights.values())) == 1),
         "the best": by_excess[0],
         "the worst": by_excess[-1],
     }
     content = weighting_table(list(shown.values()))
     rows = [[name, *row] for name, row in zip(shown, content.rows, strict=True)]
     _table(
-        f"Choosing by the evaluator, {len(found)} weightings",
+        f"Choosing by the evaluator, {len(weightings)} weightings",
         content._replace(head=["", *content.head], rows=rows, words=(0, 1)),
     )

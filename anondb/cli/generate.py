@@ -182,15 +182,15 @@ def _sizes(text: str) -> list[int]:
 
 
 def _dependencies(given: list[str]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    parents_of: dict[str, tuple[str, ...]] = {}
     for text in given:
         child, equals, parents = text.partition("=")
         if not equals or not all(parents.split(",")) or child in parents.split(","):
             raise UsageError(
                 "--given names a column and what it depends on", hint="--given marital_status=age,sex"
             )
-        found[child] = tuple(parents.split(","))
-    return found
+        parents_of[child] = tuple(parents.split(","))
+    return parents_of
 
 
 def _only(fits: bool, message: str) -> None:

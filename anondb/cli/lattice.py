@@ -71,17 +71,17 @@ def lattice(
     loaded = load(policy)
     wanted = _state(state)
     with connect(dsn) as db, RunProgress() as progress:
-        found = db.lattice(loaded, full=full, options=Options(time_limit=time_limit), listener=progress)
-    nodes = [node for node in found.nodes if wanted is None or node.state == wanted]
+        opened = db.lattice(loaded, full=full, options=Options(time_limit=time_limit), listener=progress)
+    nodes = [node for node in opened.nodes if wanted is None or node.state == wanted]
     rank = _KEYS[sort]
-    if sort is Sort.SCORE and found.objective == "classes":
+    if sort is Sort.SCORE and opened.objective == "classes":
         rank = _highest_score_first
     shown = sorted(nodes, key=lambda node: (rank(node), sum(node.levels), node.levels))[:limit]
     if as_json:
-        listed = found.as_json() | {"nodes": [node.as_json() for node in shown]}
+        listed = opened.as_json() | {"nodes": [node.as_json() for node in shown]}
         echo_json(listed)
     else:
-        _print(found, shown)
+        _print(opened, shown)
 
 
 def _highest_score_first(node: NodeState) -> Any:
@@ -102,11 +102,11 @@ def _state(word: str | None) -> str | None:
     return words[word]
 
 
-def _print(found: OpenLattice, shown: list[NodeState]) -> None:
-    columns = [f">{plain(name)}" for name in found.heights]
-    listing = table(*columns, "state", ">suppressed", ">classes", f">{found.objective or 'score'}")
+def _print(opened: OpenLattice, shown: list[NodeState]) -> None:
+    columns = [f">{plain(name)}" for name in opened.heights]
+    listing = table(*columns, "state", ">suppressed", ">classes", f">{opened.objective or 'score'}")
     for node in shown:
-        best = node.levels == found.best
+        best = node.levels == opened.best
         listing.add_row(
             *map(str, node.levels),
             f"{node.state} (chosen)" if best else node.state,
@@ -114,8 +114,8 @@ def _print(found: OpenLattice, shown: list[NodeState]) -> None:
             style="bold green" if best else ("" if node.state == "anonymous" else "dim"),
         )
     out.print(listing)
-    proven = "" if found.proven else "; the time was over before the best was proven"
-    out.print(f"\n{len(shown):,} of {len(found.nodes):,} nodes, {found.checks:,} checked{proven}")
+    proven = "" if opened.proven else "; the time was over before the best was proven"
+    out.print(f"\n{len(shown):,} of {len(opened.nodes):,} nodes, {opened.checks:,} checked{proven}")
 
 
 def _figure(value: float | None) -> str:

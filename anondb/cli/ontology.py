@@ -71,14 +71,14 @@ def load(
 def list_(dsn: Dsn = None, as_json: Json = False) -> None:
     """List the loaded ontologies."""
     with connect(dsn) as db:
-        found = db.ontologies()
+        infos = db.ontologies()
     if as_json:
         fields = ("name", "kind", "version", "concepts", "depth")
-        listed = [{field: getattr(info, field) for field in fields} for info in found]
+        listed = [{field: getattr(info, field) for field in fields} for info in infos]
         echo_json(listed)
         return
     listing = table("name", "kind", "version", ">concepts", ">depth", "loaded")
-    for info in found:
+    for info in infos:
         row = (
             plain(info.name),
             info.kind,
@@ -87,7 +87,7 @@ def list_(dsn: Dsn = None, as_json: Json = False) -> None:
             str(info.depth),
         )
         listing.add_row(*row, f"{info.loaded_at:%Y-%m-%d %H:%M}")
-    out.print(listing if found else "no ontologies are loaded\n  hint: anondb ontology load wordnet")
+    out.print(listing if infos else "no ontologies are loaded\n  hint: anondb ontology load wordnet")
 
 
 @app.command()

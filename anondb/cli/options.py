@@ -23,10 +23,10 @@ def warn_of_password(context: typer.Context, dsn: str | None) -> str | None:
     return dsn
 
 
-def _let_read(asked: bool) -> bool:
-    if asked:
+def _let_read(public: bool) -> bool:
+    if public:
         files.mode.set(files.ALL)
-    return asked
+    return public
 
 
 Public = Annotated[

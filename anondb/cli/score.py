@@ -65,13 +65,13 @@ def score(
     wanted = None if preferences is None else _numbers(preferences, "--preferences", "1.5,0.5")
     with connect(dsn) as db:
         several = len(names) > 1 or wanted is not None
-        found = (
+        scored = (
             db.score_set(names, method, preferences=wanted) if several else db.score(names[0], **vars(method))
         )
     if as_json:
-        echo_json(found.as_json())
+        echo_json(scored.as_json())
     else:
-        out.print(found)
+        out.print(scored)
 
 
 def senses(
@@ -96,12 +96,12 @@ def senses(
         with db.session.transaction():  # all choices or none
             for label, concept in chosen:
                 db.choose_sense(name, label, concept)
-        found = db.vgh_senses(name)
+        senses_of_nodes = db.vgh_senses(name)
     if as_json:
-        echo_json([asdict(sense) for sense in found])
+        echo_json([asdict(sense) for sense in senses_of_nodes])
         return
     listing = table(">level", "label", "concept", "found by", ">sure", "meaning")
-    for sense in found:
+    for sense in senses_of_nodes:
         unsure = "yellow" if sense.confidence < _UNSURE else ""
         listing.add_row(
             str(sense.level),

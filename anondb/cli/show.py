@@ -88,13 +88,13 @@ def _losses(
 ) -> Mapping[Node, float]:
     """The losses of the inner nodes; none where nobody asked for a measure and none can be told."""
     try:
-        found = db.node_losses(name, measure=measure or "wup", aggregate=aggregate)
+        losses = db.node_losses(name, measure=measure or "wup", aggregate=aggregate)
     except AnondbError:
         if measure is not None:
             raise
         return {}
     below = tree.children(table)
-    return {node: loss for node, loss in found.items() if loss is not None and tree.shown(node, below)}
+    return {node: loss for node, loss in losses.items() if loss is not None and tree.shown(node, below)}
 
 
 def _tree(table: VghTable, losses: Mapping[Node, float], leaves: int | None) -> Iterator[Text]:

@@ -42,17 +42,17 @@ def load(
 def list_(dsn: Dsn = None, as_json: Json = False) -> None:
     """List the stored hierarchies."""
     with connect(dsn) as db:
-        found = db.vghs()
+        infos = db.vghs()
     if as_json:
         fields = ("name", "height", "leaves", "nodes", "ontology")
-        echo_json([{field: getattr(info, field) for field in fields} for info in found])
+        echo_json([{field: getattr(info, field) for field in fields} for info in infos])
         return
     listing = table("name", ">leaves", ">nodes", ">height", "ontology", "stored")
-    for info in found:
+    for info in infos:
         stored = f"{info.created_at:%Y-%m-%d %H:%M}"
         figures = (str(info.leaves), str(info.nodes), str(info.height))
         listing.add_row(plain(info.name), *figures, plain(info.ontology), stored)
-    out.print(listing if found else "no hierarchies are stored\n  hint: anondb vgh load NAME FILE.csv")
+    out.print(listing if infos else "no hierarchies are stored\n  hint: anondb vgh load NAME FILE.csv")
 
 
 app.command()(build.build)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from anondb.compare.trial import Setting, Trial, attempt
+from anondb.compare.trial import Setting, Trial, run_trial
 from anondb.db.connection import Door, one_snapshot
 from anondb.db.install.upgrade import require_current
 from anondb.errors import UsageError, did_you_mean
@@ -33,11 +33,11 @@ class _Silence(Silence):
 
 @dataclass(frozen=True)
 class Variant:
-    """A policy changed to a setting: what an algorithm does not know is left out, and told."""
+    """A policy changed to a setting: what an algorithm does not know is left out, and listed."""
 
     policy: Policy
     ignored: tuple[str, ...] = ()
-    refusal: UsageError | None = None  # why there is nothing to try
+    refusal: UsageError | None = None  # why this setting cannot run
 
 
 def compare(
@@ -47,7 +47,7 @@ def compare(
     options: Options,
     listener: CompareListener | None = None,
 ) -> tuple[Trial, ...]:
-    """Tries every setting on the data of one moment; one that cannot be tried says why."""
+    """Runs every setting on the data of one moment; one that cannot run says why."""
     listener = listener or _Silence()
     trials = []
     with door.open() as connection:
@@ -57,12 +57,12 @@ def compare(
         with one_snapshot(connection, "comparing", undo=True):
             for number, setting in enumerate(settings, 1):
                 listener.trial(setting, number, len(settings))
-                tried = variant(policy, setting)
-                if tried.refusal is None:
-                    trial = attempt(connection, tried.policy, setting, options, listener)
+                changed = variant(policy, setting)
+                if changed.refusal is None:
+                    trial = run_trial(connection, changed.policy, setting, options, listener)
                 else:
-                    trial = Trial(setting, error=tried.refusal)
-                trials.append(replace(trial, ignored=tried.ignored))
+                    trial = Trial(setting, error=changed.refusal)
+                trials.append(replace(trial, ignored=changed.ignored))
     _refuse_policy(trials)
     return tuple(trials)
 
@@ -91,7 +91,7 @@ def settings_of(
             "le_diversity generalizes nothing, and is not compared with algorithms that do",
             hint="run its policy, and see anondb evaluate",
         )
-    tried = _variants(algorithms, variants)
+    variants_of = _variants(algorithms, variants)
     if min(demanded) < 1:
         raise UsageError("k must be at least 1", hint="a k of 5 makes each record look like 4 others")
     if min(counts) < 1 or max(counts) > len(names):
@@ -99,23 +99,23 @@ def settings_of(
             f"the policy has {len(names)} quasi-identifiers to compare with",
             hint=f"give numbers from 1 to {len(names)}; the first so many columns are taken",
         )
-    found = [
+    settings = [
         Setting(algorithm, one_k, tuple(names[:count]), word)
         for count in dict.fromkeys(counts)
         for one_k in dict.fromkeys(demanded)
         for algorithm in dict.fromkeys(algorithms)
-        for word in tried[algorithm]
+        for word in variants_of[algorithm]
     ]
-    if len(found) > MOST_TRIALS:
+    if len(settings) > MOST_TRIALS:
         raise UsageError(
-            f"these are {len(found):,} trials", hint=f"compare fewer at once, at most {MOST_TRIALS:,}"
+            f"these are {len(settings):,} trials", hint=f"compare fewer at once, at most {MOST_TRIALS:,}"
         )
-    return found
+    return settings
 
 
-def _variants(algorithms: Sequence[str], asked: Sequence[str] | None) -> dict[str, list[str | None]]:
-    """Which variants of each algorithm are tried; one that has none is tried once, as it is."""
-    if asked is None:
+def _variants(algorithms: Sequence[str], chosen: Sequence[str] | None) -> dict[str, list[str | None]]:
+    """Which variants of each algorithm are run; an algorithm that has none is run once, as it is."""
+    if chosen is None:
         return {name: [None] for name in algorithms}
     known = {word: None for name in algorithms for word in METHODS[name].options.get("variant", ())}
     if not known:
@@ -124,19 +124,19 @@ def _variants(algorithms: Sequence[str], asked: Sequence[str] | None) -> dict[st
             f"{' and '.join(algorithms)} {'have' if len(algorithms) > 1 else 'has'} no variants to compare",
             hint=f"they are of {having}: name the algorithm, or leave the variants out",
         )
-    for word in asked:
+    for word in chosen:
         if word not in known:
             hint = did_you_mean(word, known) or f"choose from {', '.join(known)}"
             raise UsageError(f'there is no variant "{word}"', hint=hint)
     mine = {
-        name: [word for word in dict.fromkeys(asked) if word in METHODS[name].options.get("variant", ())]
+        name: [word for word in dict.fromkeys(chosen) if word in METHODS[name].options.get("variant", ())]
         for name in algorithms
     }
     return {name: list(words) or [None] for name, words in mine.items()}
 
 
 def variant(policy: Policy, setting: Setting) -> Variant:
-    """The policy as this setting has it; a quasi-identifier that is not tried is not released."""
+    """The policy as this setting has it; a quasi-identifier outside of the setting is not released."""
     method = METHODS[setting.algorithm]
     columns = tuple(
         Column(column.name, Role.IDENTIFIER)
@@ -171,22 +171,22 @@ def _known(word: str | None, words: Sequence[str]) -> str | None:
 
 def _ignored(policy: Policy, changed: Policy, algorithm: ReleaseMethod) -> Iterator[str]:
     """What the policy asks for and this algorithm does not know."""
-    tried = {column.name: column for column in changed.quasi}
+    kept = {column.name: column for column in changed.quasi}
     for column in policy.quasi:
-        asked = column.min_level, column.max_level
-        if column.name in tried and column.ontology != tried[column.name].ontology:
+        bounds = column.min_level, column.max_level
+        if column.name in kept and column.ontology != kept[column.name].ontology:
             yield f'the ontology of "{column.name}" is not read by {algorithm.name}'
-        if column.name in tried and asked != (tried[column.name].min_level, tried[column.name].max_level):
+        if column.name in kept and bounds != (kept[column.name].min_level, kept[column.name].max_level):
             yield f'the levels of "{column.name}" are not bounded: {algorithm.name} gives it none'
-    said, method, own = policy.method, changed.method, METHODS[policy.method.algorithm].options
-    for key, word, kept, words in (
-        ("objective", said.objective, method.objective, own.get("objective", ())),
-        ("heuristic", said.heuristic, method.heuristic, own.get("heuristic", ())),
+    wanted, method, own = policy.method, changed.method, METHODS[policy.method.algorithm].options
+    for key, word, new_word, words in (
+        ("objective", wanted.objective, method.objective, own.get("objective", ())),
+        ("heuristic", wanted.heuristic, method.heuristic, own.get("heuristic", ())),
     ):
         # the first word is what a policy has that does not say any
-        if word is not None and word not in (kept, *words[:1]):
+        if word is not None and word not in (new_word, *words[:1]):
             yield f'the {key} "{word}" is not known to {algorithm.name}'
-    if {name for name in said.weights if name in tried} != set(method.weights):
+    if {name for name in wanted.weights if name in kept} != set(method.weights):
         yield f"the weights have no meaning to {algorithm.name} here"
 
 

@@ -61,23 +61,29 @@ def _best(name: str, by_algorithm: Mapping[str, Mapping[Cell, float]]) -> str:
         return f"{listed(list(wins))} do equally well ({label} {same})"
     winner = min(wins, key=lambda one: (-wins[one], sign * means[one]))
     others = sorted((one for one in means if one != winner), key=lambda one: sign * means[one])
-    told = ", ".join(f"{one} {figure(means[one], meant.format)}" for one in (winner, *others))
+    figures = ", ".join(f"{one} {figure(means[one], meant.format)}" for one in (winner, *others))
     if len(cells) == 1:
-        return f"{winner} ({label}: {told})"
-    return f"{winner}, best in {wins[winner]} of {len(cells)} settings ({label}, mean of all: {told})"
+        return f"{winner} ({label}: {figures})"
+    return f"{winner}, best in {wins[winner]} of {len(cells)} settings ({label}, mean of all: {figures})"
 
 
 def _shared(done: Sequence[ComparedRun], name: str) -> dict[str, dict[Cell, float]]:
     """The figures of each algorithm in the cells that all of them have."""
-    found: dict[str, dict[Cell, float]] = {}
+    by_algorithm: dict[str, dict[Cell, float]] = {}
     for run in done:
         value = run.figures.get(name)
         if value is not None:
-            found.setdefault(run.algorithm, {})[run.k, run.quasi] = value
-    if not found:
+            by_algorithm.setdefault(run.algorithm, {})[run.k, run.quasi] = value
+    if not by_algorithm:
         return {}
-    cells = [cell for cell in next(iter(found.values())) if all(cell in values for values in found.values())]
-    return {one: {cell: values[cell] for cell in cells} for one, values in found.items()} if cells else {}
+    cells = [
+        cell
+        for cell in next(iter(by_algorithm.values()))
+        if all(cell in values for values in by_algorithm.values())
+    ]
+    return (
+        {one: {cell: values[cell] for cell in cells} for one, values in by_algorithm.items()} if cells else {}
+    )
 
 
 def _prices(done: Sequence[ComparedRun]) -> Iterator[str]:
@@ -102,12 +108,12 @@ def _prices(done: Sequence[ComparedRun]) -> Iterator[str]:
 def _way(runs: Sequence[ComparedRun]) -> str:
     """How the figures change from the first run to the last."""
     first, last = runs[0].figures, runs[-1].figures
-    told = [
+    changes = [
         f"{words} goes from {percent(low)} to {percent(high)}"
         for name, words in (("gen_iloss", "generalization loss"), ("prosecutor_mean", "average risk"))
         if (low := first.get(name)) is not None and (high := last.get(name)) is not None
     ]
-    return f"with {runs[0].algorithm}, {' and '.join(told)}"
+    return f"with {runs[0].algorithm}, {' and '.join(changes)}"
 
 
 def _skew(done: Sequence[ComparedRun]) -> Iterator[str]:
@@ -115,16 +121,16 @@ def _skew(done: Sequence[ComparedRun]) -> Iterator[str]:
 
     A class of copies alone loses nothing, so that only runs with a loss are told.
     """
-    found = [
+    skewed = [
         (largest / run.k, -place, run, largest)
         for place, run in enumerate(done)
         if run.figures.get("iterations") is not None
         and (run.figures.get("gen_iloss") or 0.0) >= _NOTABLE
         and (largest := run.figures.get("class_size_max") or 0.0) > 2 * run.quasi * (run.k - 1) + run.k
     ]
-    if not found:
+    if not skewed:
         return
-    times, _, run, largest = max(found, key=lambda one: one[:2])
+    times, _, run, largest = max(skewed, key=lambda one: one[:2])
     mean, cut = run.figures.get("class_size_mean"), run.figures.get("partitioned")
     usual = "" if mean is None else f", where the mean is {number(round(mean, 1))}"
     columns = (
@@ -171,8 +177,8 @@ def _failures(runs: Sequence[ComparedRun]) -> Iterator[str]:
     for algorithm, failed in by_algorithm.items():
         reasons = list(dict.fromkeys(run.failure for run in failed))
         more = "" if len(reasons) == 1 else f", and {counted(len(reasons) - 1, 'other reason')}"
-        tried = sum(run.algorithm == algorithm for run in runs)
-        yield f"{algorithm} gave no release in {len(failed)} of {counted(tried, 'setting')}: {reasons[0]}{more}."
+        settings = sum(run.algorithm == algorithm for run in runs)
+        yield f"{algorithm} gave no release in {len(failed)} of {counted(settings, 'setting')}: {reasons[0]}{more}."
 
 
 def _at(run: ComparedRun) -> str:

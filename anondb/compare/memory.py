@@ -19,6 +19,6 @@ def forget_peak() -> None:
 def peak_bytes() -> int | None:
     """None where the system does not tell."""
     with suppress(OSError):
-        found = re.search(r"^VmHWM:\s+(\d+) kB$", (_PROCESS / "status").read_text(), re.MULTILINE)
-        return None if found is None else int(found[1]) * 1024
+        line = re.search(r"^VmHWM:\s+(\d+) kB$", (_PROCESS / "status").read_text(), re.MULTILINE)
+        return None if line is None else int(line[1]) * 1024
     return None

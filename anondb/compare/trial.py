@@ -33,7 +33,7 @@ _COUNTED_BY_SOME = (
 
 @dataclass(frozen=True)
 class Setting:
-    """What one trial tries, of all that a comparison does."""
+    """What one trial of a comparison runs with."""
 
     algorithm: str
     k: int
@@ -48,7 +48,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Trial:
-    """A trial that was made: its result, or the error that says why there is none."""
+    """One setting that was run: its result, or the error that says why there is none."""
 
     setting: Setting
     result: Result | None = None
@@ -108,10 +108,10 @@ class Trial:
         }
 
 
-def attempt(
+def run_trial(
     connection: Connection, policy: Policy, setting: Setting, options: Options, listener: Listener
 ) -> Trial:
-    """Makes a trial inside the caller's transaction, and takes back all that it did; raises what hits all trials."""
+    """Runs a setting inside the caller's transaction and undoes all of it; raises errors that would hit every trial."""
     memory.forget_peak()
     try:
         with connection.transaction(force_rollback=True):

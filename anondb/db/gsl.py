@@ -93,7 +93,7 @@ def score_set(
         parameters = {"vghs": list(names), "preferences": wanted, "columns": columns}
         [(gsl, rating)] = _rows(connection, _SET, given | parameters)
         scores = [_score(connection, name, method, given) for name in names]
-    scores.sort(key=lambda found: (found.gsl, found.vgh))
+    scores.sort(key=lambda score: (score.gsl, score.vgh))
     return ScoreSet(tuple(scores), gsl, rating, None if wanted is None else tuple(wanted))
 
 
@@ -102,8 +102,8 @@ def node_losses(
 ) -> dict[Node, float | None]:
     """The loss of each node, over the leaves below it; None where nothing is known."""
     with translated("scoring a hierarchy"):
-        found = _rows(connection, _NODES, (name, measure, aggregate))
-    return {(level, label): loss for level, label, loss in found}
+        rows = _rows(connection, _NODES, (name, measure, aggregate))
+    return {(level, label): loss for level, label, loss in rows}
 
 
 def leaf_losses(connection: Connection, name: str, measure: str) -> dict[Node, float]:

@@ -116,13 +116,13 @@ def resolve_source(connection: Connection, name: Name, role: str = "source") -> 
     """A table that is read, with its schema, found as the search path finds it; errors tell its role."""
     with translated(f"looking up the {role}"):
         path = user_path(connection)
-        found = _rows(connection, _RELATION, schema=name.schema, table=name.table, path=path)
-        if found and found[0][2] in SOURCE_KINDS:
-            return Relation(*found[0][:2])
+        rows = _rows(connection, _RELATION, schema=name.schema, table=name.table, path=path)
+        if rows and rows[0][2] in SOURCE_KINDS:
+            return Relation(*rows[0][:2])
         neighbours = [
             table for (table,) in _rows(connection, _NEIGHBOURS, schema=name.schema, here=_here(connection))
         ]
-    what = "does not exist" if not found else "is not a table, a view or a foreign table"
+    what = "does not exist" if not rows else "is not a table, a view or a foreign table"
     raise UsageError(
         f"{role} {name} {what}",
         hint=did_you_mean(name.table, neighbours) or "names are taken as the catalogue spells them",
@@ -186,17 +186,17 @@ def _columns(connection: Connection, relation: Relation) -> tuple[SourceColumn, 
 
 
 def with_parts(
-    connection: Connection, found: Snapshot, parts: Sequence[Relation], *, in_parts: bool
+    connection: Connection, catalogue: Snapshot, parts: Sequence[Relation], *, in_parts: bool
 ) -> Snapshot:
     """The same with the tables of a release in parts, or with those that such a release has left here."""
-    target = found.target
+    target = catalogue.target
     with translated("reading the catalogue"):
         infos = tuple(_target(connection, part, target.relation) for part in parts)
     others = (target,) if in_parts else infos
-    found = replace(found, outlived=tuple(other for other in others if other.ours))
+    catalogue = replace(catalogue, outlived=tuple(other for other in others if other.ours))
     if not in_parts:
-        return found
-    return replace(found, target=TargetInfo(target.relation, target.schema_exists), parts=infos)
+        return catalogue
+    return replace(catalogue, target=TargetInfo(target.relation, target.schema_exists), parts=infos)
 
 
 def _target(connection: Connection, target: Relation, named: Relation | None = None) -> TargetInfo:
@@ -205,10 +205,10 @@ def _target(connection: Connection, target: Relation, named: Relation | None = N
     [(schema_exists,)] = _rows(connection, _SCHEMA, **place)
     # PostgreSQL would cut a name that is too long, and find another table by it
     is_possible = len(target.name.encode()) <= LONGEST
-    found = _rows(connection, _TARGET, name=target_text(named or target), **place) if is_possible else []
-    if not found:
+    rows = _rows(connection, _TARGET, name=target_text(named or target), **place) if is_possible else []
+    if not rows:
         return TargetInfo(target, schema_exists)
-    info = TargetInfo(target, schema_exists, *found[0])
+    info = TargetInfo(target, schema_exists, *rows[0])
     return replace(info, columns=_columns(connection, target)) if info.ours else info
 
 

@@ -54,8 +54,8 @@ class LearningTable:
 
     def columns(self) -> list[TableColumn]:
         with translated("reading the table's columns"):
-            found = self.connection.execute(_COLUMNS, (self.name,)).fetchall()
-        return [TableColumn(*row) for row in cast(list[tuple[str, bool, bool, bool]], found)]
+            rows = self.connection.execute(_COLUMNS, (self.name,)).fetchall()
+        return [TableColumn(*row) for row in cast(list[tuple[str, bool, bool, bool]], rows)]
 
     def step(self, column: str, bins: int) -> float:
         """How wide the bins of a column of numbers are."""
@@ -65,12 +65,12 @@ class LearningTable:
 
     def counts(self, columns: Sequence[str], steps: Sequence[float | None], threshold: int) -> Counted:
         with translated("counting"):
-            rows = self.connection.execute(
+            fetched = self.connection.execute(
                 _COUNTS, (self.name, list(columns), list(steps), threshold)
             ).fetchall()
-        found = cast(list[tuple[list[str] | None, int, int, int]], rows)
-        counts = {tuple(values): n for values, n, _, _ in found if values is not None}
-        return Counted(counts, found[0][2], found[0][3])
+        rows = cast(list[tuple[list[str] | None, int, int, int]], fetched)
+        counts = {tuple(values): n for values, n, _, _ in rows if values is not None}
+        return Counted(counts, rows[0][2], rows[0][3])
 
     def shared_information(self, columns: tuple[str, str], steps: Sequence[float | None]) -> float:
         with translated("measuring dependencies"):

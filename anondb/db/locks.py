@@ -80,12 +80,12 @@ def mark_session(connection: Connection, beside: Connection) -> str:
     with translated("marking the session"):
         for one, mark in zip((connection, beside), marks, strict=True):
             one.execute(_MARK, (mark,))
-        found = [_is_marked(one, mark) for one, mark in zip((connection, beside), marks, strict=True)]
-        if all(found):
+        marked = [_is_marked(one, mark) for one, mark in zip((connection, beside), marks, strict=True)]
+        if all(marked):
             with beside.transaction():
                 beside.execute(_PID)  # has a session to itself while the transaction lasts
-                found.append(_is_marked(connection, marks[0]))
-    if not all(found):
+                marked.append(_is_marked(connection, marks[0]))
+    if not all(marked):
         raise _handed_on()
     return marks[0]
 
@@ -113,10 +113,10 @@ def _handed_on() -> DatabaseError:
 
 def _busy(connection: Connection, target: str) -> BusyError:
     values = {"runs": RUNS, "targets": TARGETS, "target": target}
-    found = cast(list[tuple[Any, ...]], connection.execute(_HOLDER, values).fetchall())
-    if not found:  # it has just ended
+    holders = cast(list[tuple[Any, ...]], connection.execute(_HOLDER, values).fetchall())
+    if not holders:  # it has just ended
         return BusyError(f"another run is publishing {target}", hint="try again in a moment")
-    [(pid, role, application, since, is_run)] = found
+    [(pid, role, application, since, is_run)] = holders
     session = f"session {pid} of role {role}, {application or 'a program without a name'}"
     if since is not None:
         session += f", connected since {since.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

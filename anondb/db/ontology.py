@@ -221,8 +221,10 @@ def senses(connection: Connection, term: str, ontology: str) -> list[Sense]:
 def similarity(connection: Connection, a: str, b: str, measure: str, ontology: str) -> float:
     """The similarity of two terms, keys or ids."""
     with translated("comparing terms"):
-        (found,) = cast(tuple[float], connection.execute(_SIMILARITY, (a, b, measure, ontology)).fetchone())
-    return found
+        (likeness,) = cast(
+            tuple[float], connection.execute(_SIMILARITY, (a, b, measure, ontology)).fetchone()
+        )
+    return likeness
 
 
 def map_term(connection: Connection, term: str, concept: str | None, ontology: str) -> None:

@@ -95,8 +95,8 @@ def hold_source(db: Executor, beside: Connection, tables: Sequence[Relation], se
 
 def _can_be_locked(connection: Connection, table: Relation) -> bool:
     with translated("looking up the source"):
-        found = connection.execute(_CAN_BE_LOCKED, {"schema": table.schema, "table": table.name}).fetchone()
-    return found is not None and bool(found[0])
+        row = connection.execute(_CAN_BE_LOCKED, {"schema": table.schema, "table": table.name}).fetchone()
+    return row is not None and bool(row[0])
 
 
 @contextmanager

@@ -65,8 +65,8 @@ def dot(
         lines.append(f'  n{number} [label={_quoted(label)}, fillcolor="{colour(loss)}"];')
         if place.parent is not None:
             lost = (edges or {}).get(place.node)
-            told = "" if lost is None else f' [label="{lost:.4f}", fontsize=9]'
-            lines.append(f"  n{numbers[place.parent]} -> n{number}{told};")
+            label_of_loss = "" if lost is None else f' [label="{lost:.4f}", fontsize=9]'
+            lines.append(f"  n{numbers[place.parent]} -> n{number}{label_of_loss};")
     return "\n".join([*lines, "}\n"])
 
 

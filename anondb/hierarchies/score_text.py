@@ -104,12 +104,12 @@ def _faults(faults: Sequence[Fault]) -> Iterator[RenderableType]:
         yield Text("nothing that the ontology knows of", style="green")
     # a loss that falls because of a wrong ancestor is told with it
     causes = {(fault.level, fault.node) for fault in faults if fault.kind == "no_hypernym"}
-    told = [fault for fault in faults if fault.kind != "falling" or (fault.level, fault.node) not in causes]
-    for fault in told[:_FAULTS]:
+    shown = [fault for fault in faults if fault.kind != "falling" or (fault.level, fault.node) not in causes]
+    for fault in shown[:_FAULTS]:
         yield Text.assemble((f"level {fault.level} ", "dim"), (f'"{fault.node}" ', "bold"), _complaint(fault))
         yield Padding(Text(fault.advice, style="cyan"), (0, 0, 0, 8), expand=False)
-    if len(told) > _FAULTS:
-        kinds = Counter(fault.kind for fault in told[_FAULTS:])
+    if len(shown) > _FAULTS:
+        kinds = Counter(fault.kind for fault in shown[_FAULTS:])
         more = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         yield Text(f"and more: {more}; --json or anondb.vgh_faults tells them all", style="dim")
 

@@ -45,11 +45,11 @@ def drawn(table: VghTable, *, max_leaves: int | None = None) -> Iterator[Line]:
 
 def children(table: VghTable) -> Children:
     """The nodes below each node that has any, in the order of the leaves."""
-    found: Children = {}
+    below: Children = {}
     for row in table.rows:
         for level in range(table.height, 0, -1):
-            found.setdefault((level, row[level]), {})[level - 1, row[level - 1]] = None
-    return found
+            below.setdefault((level, row[level]), {})[level - 1, row[level - 1]] = None
+    return below
 
 
 def shown(node: Node, below: Children) -> Sequence[Node]:
@@ -72,7 +72,8 @@ def edge_losses(table: VghTable, leaves: Mapping[Node, float], aggregate: str) -
             if loss is not None:
                 below.setdefault((level, row[level]), []).append(loss)
     return {
-        node: max(found) if aggregate == "max" else sum(found) / len(found) for node, found in below.items()
+        node: max(losses) if aggregate == "max" else sum(losses) / len(losses)
+        for node, losses in below.items()
     }
 
 

@@ -30,14 +30,14 @@ def depths(ontology: Ontology) -> dict[str, tuple[int, int]]:
     for edge in ontology.edges:
         if edge.kind in ISA:
             parents[edge.child].append(edge.parent)
-    found: dict[str, tuple[int, int]] = {}
+    depths_of: dict[str, tuple[int, int]] = {}
     try:
         order = TopologicalSorter(
             {concept.key: parents.get(concept.key, ()) for concept in ontology.concepts}
         )
         for key in order.static_order():
-            above = [found[parent] for parent in parents.get(key, ())]
-            found[key] = (
+            above = [depths_of[parent] for parent in parents.get(key, ())]
+            depths_of[key] = (
                 (min(depth for depth, _ in above) + 1, max(depth for _, depth in above) + 1)
                 if above
                 else (ontology.root_depth, ontology.root_depth)
@@ -46,7 +46,7 @@ def depths(ontology: Ontology) -> dict[str, tuple[int, int]]:
         cycle: Sequence[str] = error.args[1]
         named = " → ".join(reversed(cycle))
         raise _error(ontology, f"a cycle: {named}", "nothing is a kind of itself; break the cycle") from None
-    return found
+    return depths_of
 
 
 def without_broken(ontology: Ontology) -> Ontology:

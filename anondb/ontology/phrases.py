@@ -27,16 +27,16 @@ class Tagger:
 
     def phrases(self, text: str) -> list[str]:
         """The noun phrases of a text in their order, each once, as terms are written."""
-        found = (phrase for tokens in _sentences(text) for phrase in noun_phrases(self.tag(tokens)))
-        return list(dict.fromkeys(phrase for phrase in found if len(phrase) <= LONGEST))
+        phrases = (phrase for tokens in _sentences(text) for phrase in noun_phrases(self.tag(tokens)))
+        return list(dict.fromkeys(phrase for phrase in phrases if len(phrase) <= LONGEST))
 
 
 @cache
 def tagger() -> Tagger:
     """The best tagger that is there."""
     for find in (_nltk, _textblob):
-        if (found := find()) is not None:
-            return found
+        if (usable := find()) is not None:
+            return usable
     raise UsageError(
         "there is no tagger for parts of speech, and mdav looks for the nouns in texts",
         hint="install one: pip install 'anondb[text]'",
@@ -105,7 +105,7 @@ def _textblob() -> Tagger | None:
 
     def tag_tokens(tokens: Sequence[str]) -> Tagged:
         # it splits a text again where it is asked to, and takes tokens between spaces where it is not
-        found: Tagged = tag(" ".join(tokens), tokenize=False)
-        return found
+        tagged: Tagged = tag(" ".join(tokens), tokenize=False)
+        return tagged
 
     return Tagger("textblob", tag_tokens)

@@ -79,8 +79,8 @@ def read(place: Place | None = None, *, verbs: bool = False, progress: Progress 
         files = {name: (place / name).read_bytes() for name in _files(verbs)}
     except (OSError, zipfile.BadZipFile) as error:
         raise UsageError(f"WordNet in {place} cannot be read: {error}", hint="install it anew") from None
-    found = _VERSION.search(files["data.noun"][:_LICENCE_BYTES])
-    version = found[1].decode() if found else "of an unknown version"
+    version_line = _VERSION.search(files["data.noun"][:_LICENCE_BYTES])
+    version = version_line[1].decode() if version_line else "of an unknown version"
     if version != "3.0":
         raise UsageError(
             f"the WordNet in {place} is {version}", hint="anondb's figures are those of WordNet 3.0"

@@ -61,12 +61,12 @@ def spellings(names: Scratch, coded: Coded) -> exp.Create:
     value: exp.Expr = cast(text.copy(), column.compared_as or "text")
     if column.indistinct is not None:
         value = exp.Collate(this=value, expression=named_type(column.indistinct))
-    found = exp.select(exp.alias_(as_text(col(coded.raw, "r")), "text", quoted=True))
-    found = found.distinct().from_(scratch(names.raw, "r"))
+    texts = exp.select(exp.alias_(as_text(col(coded.raw, "r")), "text", quoted=True))
+    texts = texts.distinct().from_(scratch(names.raw, "r"))
     groups = (
         exp.select(exp.alias_(call("array_agg", text.copy()), "texts", quoted=True))
         .select(exp.alias_(exp.Max(this=as_text(_canonical(column, value.copy()))), "raw", quoted=True))
-        .from_(found.subquery("x"))
+        .from_(texts.subquery("x"))
         .where(exp.Not(this=exp.Is(this=text.copy(), expression=null())))
         .group_by(value)
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from anondb.compare.trial import Setting, Trial, attempt
+from anondb.compare.trial import Setting, Trial, run_trial
 from anondb.db import study as stored
 from anondb.db import vgh
 from anondb.db.connection import Connection, Door, one_snapshot
@@ -29,7 +29,7 @@ from anondb.run.pipeline import Silence
 from anondb.run.plan import Options
 from anondb.sqltree.tables import Relation
 from anondb.study import synthetic_sets
-from anondb.study.gsl_study import UTILITY, Judged, Study, Tried
+from anondb.study.gsl_study import UTILITY, Judged, Outcome, Study
 from anondb.study.perturb import worse_and_worse
 
 MOST_TRIALS = 5_000
@@ -89,90 +89,92 @@ class _Timer(Silence):
 
 
 @dataclass(frozen=True)
-class _Attempt:
+class _PlacedTrial:
+    """A trial, and the place of its hierarchies among all that are judged."""
+
     place: int
     trial: Trial
     utility_seconds: float
 
 
-def experiment(door: Door, asked: ExperimentRequest, progress: Progress | None = None) -> Study:
+def experiment(door: Door, request: ExperimentRequest, progress: Progress | None = None) -> Study:
     """Runs the study; what it has stored is removed also if it fails or is interrupted."""
     tell = progress or (lambda doing, share: None)
-    _check(asked)
+    _check(request)
     with stored.scratch_names(door) as scratch, door.open() as connection:
-        source = _hierarchies(connection, asked, scratch, tell)
+        source = _hierarchies(connection, request, scratch, tell)
         tell("judging the hierarchies", 0.06)
         started = time.perf_counter()
-        aspects = {asked.k[0]: _aspects(connection, asked, source, asked.k[0])}
+        aspects = {request.k[0]: _aspects(connection, request, source, request.k[0])}
         score_seconds = (
             time.perf_counter() - started
         )  # but for similarities that others have asked for before
-        aspects |= {k: _aspects(connection, asked, source, k) for k in asked.k[1:]}
-        judged = tuple(_judged(connection, asked, source, place) for place in range(source.number))
-        trials = _trials(connection, asked, source, tell)
-    tried, failures, records = _outcomes(trials)
+        aspects |= {k: _aspects(connection, request, source, k) for k in request.k[1:]}
+        judged = tuple(_judged(connection, request, source, place) for place in range(source.number))
+        trials = _trials(connection, request, source, tell)
+    outcomes, failures, records = _outcomes(trials)
     return Study(
-        source.text, source.columns, records, asked.measure, asked.seed, judged, tuple(tried), failures,
+        source.text, source.columns, records, request.measure, request.seed, judged, tuple(outcomes), failures,
         aspects, score_seconds,
     )  # fmt: skip
 
 
-def _check(asked: ExperimentRequest) -> None:
-    for name in asked.algorithms:
-        usable = [name for name, method in METHODS.items() if isinstance(method, FullDomain)]
+def _check(request: ExperimentRequest) -> None:
+    for name in request.algorithms:
+        usable = [one for one, method in METHODS.items() if isinstance(method, FullDomain)]
         if name not in usable:
             hint = did_you_mean(name, usable) or f"choose from {', '.join(usable)}"
             raise UsageError(f'no algorithm "{name}" generalizes by hierarchies', hint=hint)
-    if not asked.algorithms or not asked.k or min(asked.k) < 1:
+    if not request.algorithms or not request.k or min(request.k) < 1:
         raise UsageError("there is nothing to try", hint="give an algorithm, and k from 1 on")
-    if asked.hierarchies < 3:
+    if request.hierarchies < 3:
         raise UsageError("fewer than three hierarchies have no correlation", hint="--hierarchies 20")
-    if not 0 <= asked.suppression < 1:
+    if not 0 <= request.suppression < 1:
         raise UsageError(
             "suppression is the share of the records that may be left out", hint="0.02, for example"
         )
-    if (asked.table is None) != (not asked.columns):
+    if (request.table is None) != (not request.columns):
         raise UsageError(
             "a table needs a column, and a column a table", hint="give both --table and --column"
         )
-    if len(set(asked.columns)) < len(asked.columns):
+    if len(set(request.columns)) < len(request.columns):
         raise UsageError("a column is named twice", hint="name each once")
-    number = asked.hierarchies * len(asked.k) * len(asked.algorithms)
+    number = request.hierarchies * len(request.k) * len(request.algorithms)
     if number > MOST_TRIALS:
         raise UsageError(f"these are {number:,} trials", hint=f"try at most {MOST_TRIALS:,} at once")
 
 
-def _hierarchies(connection: Connection, asked: ExperimentRequest, scratch: str, tell: Progress) -> _Source:
+def _hierarchies(connection: Connection, request: ExperimentRequest, scratch: str, tell: Progress) -> _Source:
     """Builds a hierarchy for each column, and stores it with ever worse ones."""
-    table, columns, text = asked.table, asked.columns, asked.table
+    table, columns, text = request.table, request.columns, request.table
     if table is None:
         tell("making the data", 0.0)
-        made = synthetic_sets.make(connection, asked.set, asked.seed)
-        table, columns, text = made.table, made.columns, f"the synthetic set {asked.set}"
+        made = synthetic_sets.make(connection, request.set, request.seed)
+        table, columns, text = made.table, made.columns, f"the synthetic set {request.set}"
     relation = resolve_source(connection, parse_name(table))
     worse: dict[str, list[str]] = {}
     built: dict[str, list[str]] = {}
     for place, column in enumerate(columns):
         tell(f"building hierarchies of {column}", 0.01 + 0.05 * place / len(columns))
-        request = build_vgh.BuildRequest(scratch + column, table, column, ontology=asked.ontology)
-        building = build_vgh.build(connection, request)
+        to_build = build_vgh.BuildRequest(scratch + column, table, column, ontology=request.ontology)
+        building = build_vgh.build(connection, to_build)
         if not building.meanings:
             raise UsageError(
                 f'column "{column}" holds numbers, which have no meaning that could be lost',
                 hint="name a column of words",
             )
         base = building.names[0]
-        tables = worse_and_worse(vgh.fetch(connection, base), asked.hierarchies, asked.seed)
+        tables = worse_and_worse(vgh.fetch(connection, base), request.hierarchies, request.seed)
         if all(one == tables[0] for one in tables):
             raise UsageError(
                 f'the hierarchy of "{column}" has no classes between which anything could be moved',
                 hint="name a column of more, and more different, words",
             )
         named = {f"{base} {number}": one for number, one in enumerate(tables) if number}
-        stored.store(connection, base, named, asked.ontology)
+        stored.store(connection, base, named, request.ontology)
         worse[column], built[column] = [base, *named], building.names
     # for the evaluator, as perturbed hierarchies have the same intervals and variance; columns with fewer repeat them
-    others = range(1, min(asked.hierarchies // 2 + 1, max(map(len, built.values()))))
+    others = range(1, min(request.hierarchies // 2 + 1, max(map(len, built.values()))))
     vghs = {
         column: [*names, *(built[column][place % len(built[column])] for place in others)]
         for column, names in worse.items()
@@ -182,12 +184,12 @@ def _hierarchies(connection: Connection, asked: ExperimentRequest, scratch: str,
 
 
 def _aspects(
-    connection: Connection, asked: ExperimentRequest, source: _Source, k: int
+    connection: Connection, request: ExperimentRequest, source: _Source, k: int
 ) -> list[dict[str, float]]:
     """The aspects of each set of hierarchies: the mean over its columns, as the score of a set is."""
     table = relation_text(source.relation)
     of_columns = [
-        stored.aspects(connection, names, k, asked.measure, table, column)
+        stored.aspects(connection, names, k, request.measure, table, column)
         for column, names in source.vghs.items()
     ]
     return [
@@ -196,37 +198,37 @@ def _aspects(
     ]
 
 
-def _judged(connection: Connection, asked: ExperimentRequest, source: _Source, place: int) -> Judged:
+def _judged(connection: Connection, request: ExperimentRequest, source: _Source, place: int) -> Judged:
     names, data = source.of_place(place), (relation_text(source.relation), source.columns)
     gsl = {
-        "static max": stored.set_gsl(connection, names, asked.measure, "max"),
-        "static avg": stored.set_gsl(connection, names, asked.measure, "avg"),
-        "dynamic avg": stored.set_gsl(connection, names, asked.measure, "avg", data),
+        "static max": stored.set_gsl(connection, names, request.measure, "max"),
+        "static avg": stored.set_gsl(connection, names, request.measure, "avg"),
+        "dynamic avg": stored.set_gsl(connection, names, request.measure, "avg", data),
     }
-    is_built = place >= asked.hierarchies
-    name = f"built {place - asked.hierarchies + 1}" if is_built else f"worse {place}" if place else "base"
+    is_built = place >= request.hierarchies
+    name = f"built {place - request.hierarchies + 1}" if is_built else f"worse {place}" if place else "base"
     kind = "built" if is_built else "worse"
     return Judged(name, kind, gsl, stored.rating(connection, gsl["static max"]))
 
 
 def _trials(
-    connection: Connection, asked: ExperimentRequest, source: _Source, tell: Progress
-) -> list[_Attempt]:
+    connection: Connection, request: ExperimentRequest, source: _Source, tell: Progress
+) -> list[_PlacedTrial]:
     """Every hierarchy with every algorithm and k, on the data of one moment."""
-    found = []
-    settings = list(product(asked.algorithms, asked.k, range(source.number)))
+    trials = []
+    settings = list(product(request.algorithms, request.k, range(source.number)))
     with one_snapshot(connection, "experimenting", undo=True):
         for number, (algorithm, k, place) in enumerate(settings):
             tell(f"{algorithm}, k = {k}, hierarchy {place + 1}", 0.1 + 0.9 * number / len(settings))
-            policy = _policy(asked, source, algorithm, k, place)
+            policy = _policy(request, source, algorithm, k, place)
             timer = _Timer()
-            trial = attempt(connection, policy, Setting(algorithm, k, source.columns), Options(), timer)
-            found.append(_Attempt(place, trial, timer.utility))
-    return found
+            trial = run_trial(connection, policy, Setting(algorithm, k, source.columns), Options(), timer)
+            trials.append(_PlacedTrial(place, trial, timer.utility))
+    return trials
 
 
-def _policy(asked: ExperimentRequest, source: _Source, algorithm: str, k: int, place: int) -> Policy:
-    """Columns that are not asked for are left out."""
+def _policy(request: ExperimentRequest, source: _Source, algorithm: str, k: int, place: int) -> Policy:
+    """Columns that the request does not name are left out."""
     vghs = dict(zip(source.columns, source.of_place(place), strict=True))
     columns = tuple(
         Column(name, Role.QUASI, StoredVgh(vghs[name])) if name in vghs else Column(name, Role.IDENTIFIER)
@@ -235,30 +237,30 @@ def _policy(asked: ExperimentRequest, source: _Source, algorithm: str, k: int, p
     known = METHODS[algorithm]
     first: dict[str, Any] = {key: words[0] for key, words in known.options.items()}
     method = Method(algorithm, **first)
-    privacy = Privacy(k, asked.suppression, nulls="suppress")
+    privacy = Privacy(k, request.suppression, nulls="suppress")
     relation = Name(source.relation.schema, source.relation.name)
     return Policy(relation, relation, privacy, method, columns, "", "experiment", "")
 
 
-def _outcomes(attempts: Sequence[_Attempt]) -> tuple[list[Tried], dict[str, str], int]:
-    tried, failures, records = [], {}, 0
-    for made in attempts:
-        setting, result = made.trial.setting, made.trial.result
+def _outcomes(trials: Sequence[_PlacedTrial]) -> tuple[list[Outcome], dict[str, str], int]:
+    outcomes, failures, records = [], {}, 0
+    for placed in trials:
+        setting, result = placed.trial.setting, placed.trial.result
         figures = {} if result is None else result.all_metrics()
-        if isinstance(made.trial.error, UsageError):
-            raise made.trial.error
+        if isinstance(placed.trial.error, UsageError):
+            raise placed.trial.error
         if result is None or not figures.keys() >= set(UTILITY):
-            why = made.trial.failure or "its utility could not be measured"
-            failures[f"{setting.algorithm}, k = {setting.k}, hierarchy {made.place + 1}"] = why
+            why = placed.trial.failure or "its utility could not be measured"
+            failures[f"{setting.algorithm}, k = {setting.k}, hierarchy {placed.place + 1}"] = why
             continue
         records, seconds = result.records, result.seconds
         utility = {name: figures[name] for name in UTILITY}
         read = seconds["prepare"] + seconds["encode"]
-        rest = seconds["search"] + seconds["publish"] + seconds["verify"] + made.utility_seconds
-        of = (made.place, setting.algorithm, setting.k, result.levels, result.suppressed)
-        tried.append(Tried(*of, utility, read, rest))
-    if not tried:
+        rest = seconds["search"] + seconds["publish"] + seconds["verify"] + placed.utility_seconds
+        of = (placed.place, setting.algorithm, setting.k, result.levels, result.suppressed)
+        outcomes.append(Outcome(*of, utility, read, rest))
+    if not outcomes:
         raise UnsatisfiableError(
             f"no trial has a release: {next(iter(failures.values()))}", hint="ask for a smaller k"
         )
-    return tried, failures, records
+    return outcomes, failures, records

@@ -34,8 +34,8 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A release made with them."""
+class Outcome:
+    """What came of one trial: a release made with the hierarchies of one place."""
 
     hierarchy: int  # place among the judged ones
     algorithm: str
@@ -57,18 +57,18 @@ class Study:
     measure: str
     seed: int
     judged: tuple[Judged, ...]
-    tried: tuple[Tried, ...]
+    outcomes: tuple[Outcome, ...]
     failures: Mapping[str, str]  # trial → why it has no release
     aspects: Mapping[int, Sequence[Mapping[str, float]]]
     score_seconds: float  # to judge all hierarchies by all aspects, for one k
 
-    def rounds(self, kinds: Collection[str] = ("worse", "built")) -> dict[tuple[str, int], list[Tried]]:
+    def rounds(self, kinds: Collection[str] = ("worse", "built")) -> dict[tuple[str, int], list[Outcome]]:
         """The releases of each algorithm and k, made with hierarchies of these kinds."""
-        found: dict[tuple[str, int], list[Tried]] = {}
-        for one in self.tried:
+        rounds: dict[tuple[str, int], list[Outcome]] = {}
+        for one in self.outcomes:
             if self.judged[one.hierarchy].kind in kinds:
-                found.setdefault((one.algorithm, one.k), []).append(one)
-        return found
+                rounds.setdefault((one.algorithm, one.k), []).append(one)
+        return rounds
 
 
 @dataclass(frozen=True)
@@ -119,16 +119,18 @@ class Times:
 def correlations(study: Study) -> list[Correlation]:
     """Every score with every utility, in every round: do hierarchies that differ in their meaning alone differ so?"""
     return [
-        Correlation(algorithm, k, gsl, utility, spearman(*_pairs(study, tried, gsl, utility)))
-        for (algorithm, k), tried in study.rounds(["worse"]).items()
+        Correlation(algorithm, k, gsl, utility, spearman(*_pairs(study, outcomes, gsl, utility)))
+        for (algorithm, k), outcomes in study.rounds(["worse"]).items()
         for gsl, utility in product(GSL, UTILITY)
     ]
 
 
-def _pairs(study: Study, tried: Sequence[Tried], gsl: str, utility: str) -> tuple[list[float], list[float]]:
+def _pairs(
+    study: Study, outcomes: Sequence[Outcome], gsl: str, utility: str
+) -> tuple[list[float], list[float]]:
     return (
-        [study.judged[one.hierarchy].gsl[gsl] for one in tried],
-        [one.utility[utility] for one in tried],
+        [study.judged[one.hierarchy].gsl[gsl] for one in outcomes],
+        [one.utility[utility] for one in outcomes],
     )
 
 
@@ -142,14 +144,14 @@ def agreements(study: Study) -> list[CategoryAgreement]:
     """The ratings against as many steps of the utility, in every round."""
     from anondb.evaluation.clustering import compare
 
-    found = []
-    for ((algorithm, k), tried), utility in product(study.rounds(["worse"]).items(), UTILITY):
+    agreements = []
+    for ((algorithm, k), outcomes), utility in product(study.rounds(["worse"]).items(), UTILITY):
         ratings = list(dict.fromkeys(one.rating for one in study.judged))
-        rated = [ratings.index(study.judged[one.hierarchy].rating) for one in tried]
-        agreed = compare(rated, categories([one.utility[utility] for one in tried]))
+        rated = [ratings.index(study.judged[one.hierarchy].rating) for one in outcomes]
+        agreed = compare(rated, categories([one.utility[utility] for one in outcomes]))
         figures = agreed.wallace_1, agreed.wallace_2, agreed.nmi
-        found.append(CategoryAgreement(algorithm, k, utility, *figures))
-    return found
+        agreements.append(CategoryAgreement(algorithm, k, utility, *figures))
+    return agreements
 
 
 def categories(values: Sequence[float]) -> list[int]:
@@ -183,13 +185,13 @@ def evaluated(aspects: Sequence[Mapping[str, float]], weights: Weights) -> list[
 
 def weighed(study: Study) -> list[Weighting]:
     """What each of the 35 weightings would have chosen."""
-    found = []
+    weighted = []
     for weights in weightings():
         rhos, places, excesses = [], [], []
-        for (_, k), tried in study.rounds().items():
+        for (_, k), outcomes in study.rounds().items():
             score = evaluated(study.aspects[k], weights)
-            scores = [score[one.hierarchy] for one in tried]
-            losses = [one.utility["semantic_sse"] for one in tried]
+            scores = [score[one.hierarchy] for one in outcomes]
+            losses = [one.utility["semantic_sse"] for one in outcomes]
             rhos.append(spearman(scores, [-loss for loss in losses]))
             chosen = losses[scores.index(max(scores))]
             places.append(1 + sum(_clearly_less(loss, chosen) for loss in losses))
@@ -197,8 +199,8 @@ def weighed(study: Study) -> list[Weighting]:
             excesses.append(round((chosen - least) / least, 9) if least > 0 else 0.0)
         known = [rho for rho in rhos if rho is not None]
         named = dict(zip(ASPECTS, weights, strict=True))
-        found.append(Weighting(named, fmean(known) if known else None, fmean(places), fmean(excesses)))
-    return found
+        weighted.append(Weighting(named, fmean(known) if known else None, fmean(places), fmean(excesses)))
+    return weighted
 
 
 def _clearly_less(first: float, second: float) -> bool:
@@ -209,12 +211,12 @@ def _clearly_less(first: float, second: float) -> bool:
 def times(study: Study) -> Times | None:
     """Σ (anonymize + write + utility) over all candidates, against the scores of all and the release of the best."""
     apes, tas = [], []
-    for (_, k), tried in study.rounds().items():
+    for (_, k), outcomes in study.rounds().items():
         score = evaluated(study.aspects[k], (100, 0, 0, 0))
-        read = fmean(one.read for one in tried)
-        best = max(tried, key=lambda one: (score[one.hierarchy], -one.hierarchy))
+        read = fmean(one.read for one in outcomes)
+        best = max(outcomes, key=lambda one: (score[one.hierarchy], -one.hierarchy))
         apes.append(study.score_seconds + read + best.rest)
-        tas.append(read + sum(one.rest for one in tried))
+        tas.append(read + sum(one.rest for one in outcomes))
     return Times(fmean(apes), fmean(tas)) if apes else None
 
 
@@ -265,5 +267,5 @@ def rows(study: Study) -> list[dict[str, Any]]:
             "suppressed": one.suppressed,
             "seconds": round(one.read + one.rest, 4),
         }
-        for one in study.tried
+        for one in study.outcomes
     ]

@@ -45,13 +45,13 @@ def perturbed(table: VghTable, share: float, reach: int, seed: int) -> VghTable:
 
 def worse_and_worse(table: VghTable, number: int, seed: int) -> list[VghTable]:
     """So many hierarchies, the given one first: from one to the next more nodes move, and farther."""
-    found = [table]
+    tables = [table]
     for place in range(1, number):
         spoiled = place / (number - 1)
         reach = max(1, round(spoiled * (table.height - 1)))
         # most of the meaning goes with the first moves: slowly at first, so that there are many qualities
-        found.append(perturbed(table, spoiled**2, reach, seed + place))
-    return found
+        tables.append(perturbed(table, spoiled**2, reach, seed + place))
+    return tables
 
 
 def _parents(table: VghTable) -> dict[Node, Node]:

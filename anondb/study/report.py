@@ -27,7 +27,7 @@ def html(study: Study) -> str:
         title=f"Does GSL foretell utility? {study.source}",
         summary=summary(study),
         scatters=[
-            _scatter(study, algorithm) for algorithm in dict.fromkeys(one.algorithm for one in study.tried)
+            _scatter(study, algorithm) for algorithm in dict.fromkeys(one.algorithm for one in study.outcomes)
         ],
         rho=_rho(study),
         times=_times(study),
@@ -43,22 +43,26 @@ def summary(study: Study) -> list[str]:
     """What came out, in plain words; figures as they were counted, strong or not."""
     worse = sum(one.kind == "worse" for one in study.judged)
     built = len(study.judged) - worse
-    said = [
-        f"{counted(len(study.tried), 'release')} of {counted(study.records, 'record')} of {study.source}, "
+    sentences = [
+        f"{counted(len(study.outcomes), 'release')} of {counted(study.records, 'record')} of {study.source}, "
         f"generalized by {listed(study.columns)}: {worse} hierarchies of falling quality, {counted(built, 'other')}."
     ]
-    found = gsl_study.correlations(study)
+    correlations = gsl_study.correlations(study)
     for name in GSL:
-        spread = gsl_study.spread(one.rho for one in found if one.gsl == name and one.utility == UTILITY[0])
+        spread = gsl_study.spread(
+            one.rho for one in correlations if one.gsl == name and one.utility == UTILITY[0]
+        )
         if spread is None:
-            said.append(f"GSL ({name}) and SSE: no correlation can be told, as one of them never differs.")
+            sentences.append(
+                f"GSL ({name}) and SSE: no correlation can be told, as one of them never differs."
+            )
             continue
         low, middle, high = spread
-        said.append(
+        sentences.append(
             f"GSL ({name}) and SSE: Spearman's rank correlation {middle:.2f} in the median round, "
             f"from {low:.2f} to {high:.2f}."
         )
-    return [*said, *_choices(study)]
+    return [*sentences, *_choices(study)]
 
 
 def _choices(study: Study) -> Iterator[str]:
@@ -126,11 +130,11 @@ def _scatter(study: Study, algorithm: str) -> Chart:
         "Where GSL foretells utility, the points of a k rise to the right."
     )
     series: dict[str, list[tuple[float, float]]] = {}
-    for (name, k), tried in study.rounds(["worse"]).items():
+    for (name, k), outcomes in study.rounds(["worse"]).items():
         if name == algorithm:
             series[f"k = {k}"] = [
                 (study.judged[one.hierarchy].gsl[_FORETOLD], one.utility["semantic_sse"] / study.records)
-                for one in tried
+                for one in outcomes
             ]
     with theme.canvas(300) as (drawn, axes):
         for place, (name, points) in enumerate(series.items()):
@@ -153,15 +157,15 @@ def _rho(study: Study) -> Chart:
     description = (
         "Spearman's rank correlation over k: 1 if a better score always means a better release, 0 for chance."
     )
-    k = list(dict.fromkeys(one.k for one in study.tried))
-    found = {
+    k = list(dict.fromkeys(one.k for one in study.outcomes))
+    rhos = {
         (one.algorithm, one.gsl, one.k): one.rho
         for one in gsl_study.correlations(study)
         if one.utility == UTILITY[0]
     }
     lines: Mapping[str, Sequence[float | None]] = {
-        f"{algorithm}, {gsl}": [found.get((algorithm, gsl, one)) for one in k]
-        for algorithm in dict.fromkeys(one.algorithm for one in study.tried)
+        f"{algorithm}, {gsl}": [rhos.get((algorithm, gsl, one)) for one in k]
+        for algorithm in dict.fromkeys(one.algorithm for one in study.outcomes)
         for gsl in GSL
     }
     with theme.canvas(240 + 18 * len(lines)) as (drawn, axes):
@@ -175,7 +179,7 @@ def _rho(study: Study) -> Chart:
         axes.axhline(0, color=theme.MUTED, linewidth=1)
         axes.set_xticks(range(len(k)), [f"{one:,}" for one in k])
         axes.set_xlabel("k")
-        axes.set_ylim(min([0.0, *(rho for rho in found.values() if rho is not None)]) - 0.05, 1.05)
+        axes.set_ylim(min([0.0, *(rho for rho in rhos.values() if rho is not None)]) - 0.05, 1.05)
         axes.tick_params(axis="y", labelcolor=theme.MUTED)
         axes.grid(axis="y")
         drawn.legend(loc="outside upper left", handlelength=2.4)

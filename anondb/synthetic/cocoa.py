@@ -74,10 +74,10 @@ def levels(domain: Domain) -> dict[str, int]:
                     hint=did_you_mean(name, names) or "add it to the domain, or correct the name",
                 )
     needs = {attribute.name: attribute.needs for attribute in domain.attributes}
-    found: dict[str, int] = {}
+    level_of: dict[str, int] = {}
     for name in ordered(needs):
-        found[name] = 1 + max((found[other] for other in needs[name]), default=0)
-    return found
+        level_of[name] = 1 + max((level_of[other] for other in needs[name]), default=0)
+    return level_of
 
 
 def ordered(needs: Mapping[str, Sequence[str]]) -> list[str]:
@@ -121,13 +121,13 @@ def _results(tree: Mapping[str, Any]) -> list[str] | None:
         return [tree["text"]]
     if "cases" not in tree:
         return None
-    found: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for branch in (*(result for _, result in tree["cases"]), tree["otherwise"]):
         results = _results(branch)
         if results is None:
             return None
-        found.update(dict.fromkeys(results))
-    return list(found)
+        distinct.update(dict.fromkeys(results))
+    return list(distinct)
 
 
 def number_text(value: float) -> str:
@@ -154,8 +154,8 @@ def _distributed(domain: Domain, attribute: Attribute, distribution: str | None,
         return {value: generator.weights[value] for value in _sorted(generator.weights, order)}
     are_whole = attribute.kind in ("integer", "date")
     values = _sorted(_single(generator.weights) if are_whole else generator.weights, order)
-    said = domain.distributions.get(name, distributions.PARAMETERS[name])
-    return dict(zip(values, distributions.weights(name, said, len(values)), strict=True))
+    parameters = domain.distributions.get(name, distributions.PARAMETERS[name])
+    return dict(zip(values, distributions.weights(name, parameters, len(values)), strict=True))
 
 
 def _single(values: Iterable[Value]) -> list[Value]:

@@ -35,9 +35,9 @@ DISTRIBUTIONS = (ORIGINAL, *PARAMETERS)
 # The three that are over whole numbers, as functions of a real one: between them lie as many points as there
 # are values, and a probability that is 0 between whole numbers would leave most values out. Constant factors cancel.
 _OVER_WHOLE_NUMBERS: Mapping[str, Callable[[float, Mapping[str, float]], float]] = {
-    "geometric": lambda x, said: x * math.log1p(-said["p"]),
-    "logarithmic": lambda x, said: x * math.log(said["p"]) - math.log(x),
-    "poisson": lambda x, said: x * math.log(said["mean"]) - math.lgamma(x + 1),
+    "geometric": lambda x, parameters: x * math.log1p(-parameters["p"]),
+    "logarithmic": lambda x, parameters: x * math.log(parameters["p"]) - math.log(x),
+    "poisson": lambda x, parameters: x * math.log(parameters["mean"]) - math.lgamma(x + 1),
 }
 
 
@@ -88,28 +88,28 @@ def weights(name: str, parameters: Mapping[str, float], count: int) -> list[floa
     return [math.exp(log - top) for log in logs]
 
 
-def _frozen(name: str, said: Mapping[str, float]) -> Any:
+def _frozen(name: str, parameters: Mapping[str, float]) -> Any:
     from scipy import stats
 
     match name:
         case "normal":
-            return stats.norm(said["mean"], said["deviation"])
+            return stats.norm(parameters["mean"], parameters["deviation"])
         case "beta":
-            return stats.beta(said["a"], said["b"])
+            return stats.beta(parameters["a"], parameters["b"])
         case "chi":
-            return stats.chi(said["df"])
+            return stats.chi(parameters["df"])
         case "chi_square":
-            return stats.chi2(said["df"])
+            return stats.chi2(parameters["df"])
         case "exponential":
-            return stats.expon(scale=1 / said["rate"])
+            return stats.expon(scale=1 / parameters["rate"])
         case "gamma":
-            return stats.gamma(said["shape"], scale=said["scale"])
+            return stats.gamma(parameters["shape"], scale=parameters["scale"])
         case "geometric":
-            return stats.geom(said["p"])
+            return stats.geom(parameters["p"])
         case "logarithmic":
-            return stats.logser(said["p"])
+            return stats.logser(parameters["p"])
         case "poisson":
-            return stats.poisson(said["mean"])
+            return stats.poisson(parameters["mean"])
         case "student_t":
-            return stats.t(said["df"])
-    return stats.uniform(said["low"], said["high"] - said["low"])
+            return stats.t(parameters["df"])
+    return stats.uniform(parameters["low"], parameters["high"] - parameters["low"])

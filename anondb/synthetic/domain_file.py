@@ -86,23 +86,23 @@ class _Reader:
     def domain(self, document: Mapping[str, Any], name: str) -> Domain:
         self.unknown("", document, _TOP)
         parameters = dict(self.distributions(document.get("distributions", {})))
-        said = document.get("attributes")
-        if not isinstance(said, dict) or not said:
+        tables = document.get("attributes")
+        if not isinstance(tables, dict) or not tables:
             self.wrong("", "the domain has no attributes", "add a table [attributes.NAME] for each column")
-            said = {}
-        attributes = [self.attribute(key, table, said) for key, table in said.items()]
-        found = tuple(attribute for attribute in attributes if attribute is not None)
-        if found and not 1 <= sum(not attribute.hidden for attribute in found) <= _MOST_COLUMNS:
+            tables = {}
+        attributes = [self.attribute(key, table, tables) for key, table in tables.items()]
+        readable = tuple(attribute for attribute in attributes if attribute is not None)
+        if readable and not 1 <= sum(not attribute.hidden for attribute in readable) <= _MOST_COLUMNS:
             self.wrong("", "every attribute is hidden, or too many are not", "a table has 1 to 1,600 columns")
         if self.problems:
             raise PolicyError(self.problems)
-        return Domain(name, found, parameters, str(document.get("title", "")))
+        return Domain(name, readable, parameters, str(document.get("title", "")))
 
-    def distributions(self, said: object) -> Iterator[tuple[str, Mapping[str, float]]]:
-        if not isinstance(said, dict):
+    def distributions(self, tables: object) -> Iterator[tuple[str, Mapping[str, float]]]:
+        if not isinstance(tables, dict):
             self.wrong("distributions", "here are the parameters of distributions", "[distributions]")
             return
-        for key, table in said.items():
+        for key, table in tables.items():
             at = f"distributions.{key}"
             if key not in distributions.PARAMETERS:
                 hint = did_you_mean(key, distributions.PARAMETERS) or ", ".join(distributions.PARAMETERS)
@@ -114,34 +114,34 @@ class _Reader:
             else:
                 yield key, {parameter: float(value) for parameter, value in table.items()}
 
-    def attribute(self, name: str, said: object, others: Mapping[str, Any]) -> Attribute | None:
+    def attribute(self, name: str, entry: object, others: Mapping[str, Any]) -> Attribute | None:
         at, before = f"attributes.{name}", len(self.problems)
-        if not isinstance(said, dict):
+        if not isinstance(entry, dict):
             self.wrong(at, "an attribute is a table", "for example frequencies = { a = 1, b = 2 }")
             return None
-        too_long = len(name.encode(errors="replace")) > _LONGEST_NAME and said.get("hidden") is not True
+        too_long = len(name.encode(errors="replace")) > _LONGEST_NAME and entry.get("hidden") is not True
         if not name or "\0" in name or too_long or name in _TAKEN:
             self.wrong(at, "this cannot be the name of a column", "take another, or a shorter one")
-        self.unknown(at, said, _KEYS | _NOTES)
-        kind = said.get("type", "text")
+        self.unknown(at, entry, _KEYS | _NOTES)
+        kind = entry.get("type", "text")
         if kind not in KINDS:
             self.wrong(at, "there is no such type", f"there are {', '.join(KINDS)}")
             return None
-        if not isinstance(said.get("hidden", False), bool):
+        if not isinstance(entry.get("hidden", False), bool):
             self.wrong(at, "hidden is true or false", "hidden = true")
-        ways = sorted(_WAYS.keys() & said.keys())
+        ways = sorted(_WAYS.keys() & entry.keys())
         if len(ways) != 1:
             self.wrong(at, "an attribute is generated in one way", f"give one of {', '.join(sorted(_WAYS))}")
             return None
-        for key in sorted(said.keys() & set().union(*_WAYS.values()) - _WAYS[ways[0]]):
+        for key in sorted(entry.keys() & set().union(*_WAYS.values()) - _WAYS[ways[0]]):
             self.wrong(at, f'"{key}" means nothing beside {ways[0]}', "take it out")
-        generator = getattr(self, f"by_{ways[0]}")(at, kind, said, others)
+        generator = getattr(self, f"by_{ways[0]}")(at, kind, entry, others)
         if len(self.problems) > before:
             return None
-        return Attribute(name, kind, generator, said.get("hidden") is True)
+        return Attribute(name, kind, generator, entry.get("hidden") is True)
 
-    def by_frequencies(self, at: str, kind: Kind, said: dict[str, Any], _: object) -> Frequencies:
-        name, sort = said.get("distribution"), said.get("sort")
+    def by_frequencies(self, at: str, kind: Kind, entry: dict[str, Any], _: object) -> Frequencies:
+        name, sort = entry.get("distribution"), entry.get("sort")
         if name is not None and name not in distributions.DISTRIBUTIONS:
             hint = did_you_mean(str(name), distributions.DISTRIBUTIONS) or ", ".join(
                 distributions.DISTRIBUTIONS
@@ -149,28 +149,28 @@ class _Reader:
             self.wrong(at, "there is no such distribution", hint)
         if sort is not None and sort not in SORTS:
             self.wrong(at, "there is no such sort", f"there are {', '.join(SORTS)}")
-        return Frequencies(self.weights(f"{at}.frequencies", kind, said["frequencies"]), name, sort)
+        return Frequencies(self.weights(f"{at}.frequencies", kind, entry["frequencies"]), name, sort)
 
-    def by_table(self, at: str, kind: Kind, said: dict[str, Any], others: Mapping[str, Any]) -> Conditional:
-        given = self.given(at, said, others)
-        rows = self.keyed(f"{at}.table", said["table"], given, others)
+    def by_table(self, at: str, kind: Kind, entry: dict[str, Any], others: Mapping[str, Any]) -> Conditional:
+        given = self.given(at, entry, others)
+        rows = self.keyed(f"{at}.table", entry["table"], given, others)
         return Conditional(given, {key: self.weights(spot, kind, row) for spot, key, row in rows})
 
-    def by_lookup(self, at: str, kind: Kind, said: dict[str, Any], others: Mapping[str, Any]) -> Conditional:
-        given = self.given(at, said, others)
-        rows = self.keyed(f"{at}.lookup", said["lookup"], given, others)
+    def by_lookup(self, at: str, kind: Kind, entry: dict[str, Any], others: Mapping[str, Any]) -> Conditional:
+        given = self.given(at, entry, others)
+        rows = self.keyed(f"{at}.lookup", entry["lookup"], given, others)
         return Conditional(given, {key: self.looked_up(spot, kind, row) for spot, key, row in rows})
 
-    def looked_up(self, at: str, kind: Kind, said: object) -> Weights:
-        if isinstance(said, bool) or not isinstance(said, str | int | float | date):
+    def looked_up(self, at: str, kind: Kind, value: object) -> Weights:
+        if isinstance(value, bool) or not isinstance(value, str | int | float | date):
             self.wrong(at, "a lookup has one value for each", 'write { chess = "club" }')
             return {}
-        return self.weights(at, kind, {str(said): 1})
+        return self.weights(at, kind, {str(value): 1})
 
-    def by_expression(self, at: str, _: Kind, said: dict[str, Any], others: Mapping[str, Any]) -> Expression:
+    def by_expression(self, at: str, _: Kind, entry: dict[str, Any], others: Mapping[str, Any]) -> Expression:
         from anondb.sqltree import expression
 
-        text = str(said["expression"])
+        text = str(entry["expression"])
         try:
             tree = expression.parse(text, others.keys())
         except UsageError as error:
@@ -178,8 +178,8 @@ class _Reader:
             tree = {}
         return Expression(text, tree, tuple(dict.fromkeys(expression.used(tree))))
 
-    def given(self, at: str, said: dict[str, Any], others: Mapping[str, Any]) -> tuple[str, ...]:
-        names = said.get("given")
+    def given(self, at: str, entry: dict[str, Any], others: Mapping[str, Any]) -> tuple[str, ...]:
+        names = entry.get("given")
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
             self.wrong(at, "it depends on attributes, and does not say which", 'add given = ["age"]')
             return ()
@@ -193,12 +193,12 @@ class _Reader:
         return tuple(names)
 
     def keyed(
-        self, at: str, said: object, given: tuple[str, ...], others: Mapping[str, Any]
+        self, at: str, table: object, given: tuple[str, ...], others: Mapping[str, Any]
     ) -> Iterator[tuple[str, tuple[str, ...], Any]]:
         """The rows of a table by what they are for, each once; numbers are one however they are written."""
         kinds = [_kind(others.get(name)) for name in given]
         seen: set[tuple[str, ...]] = set()
-        for spot, key, row in self.rows(at, said, len(given)):
+        for spot, key, row in self.rows(at, table, len(given)):
             named = tuple(_named(part, kind) for part, kind in zip(key, kinds, strict=True))
             if None in named:
                 self.wrong(
@@ -207,34 +207,34 @@ class _Reader:
                     "name a single one; for ranges put a hidden attribute with a case expression between",
                 )
                 continue
-            found = tuple(part for part in named if part is not None)
-            if found in seen:
+            row_key = tuple(part for part in named if part is not None)
+            if row_key in seen:
                 self.wrong(spot, "there are two rows for this number", "write each number once")
-            seen.add(found)
-            yield spot, found, row
+            seen.add(row_key)
+            yield spot, row_key, row
 
-    def rows(self, at: str, said: object, depth: int) -> Iterator[tuple[str, tuple[str, ...], Any]]:
+    def rows(self, at: str, table: object, depth: int) -> Iterator[tuple[str, tuple[str, ...], Any]]:
         """The ends of tables that are nested as deep as there are attributes to depend on."""
         if depth == 0:
-            yield at, (), said
-        elif not isinstance(said, dict) or not said:
+            yield at, (), table
+        elif not isinstance(table, dict) or not table:
             self.wrong(at, "here is a table for every value", "nest the tables in the order of given")
         else:
-            for key, inner in said.items():
+            for key, inner in table.items():
                 yield from (
                     (spot, (key, *rest), end)
                     for spot, rest, end in self.rows(f"{at}.{key}", inner, depth - 1)
                 )
 
-    def weights(self, at: str, kind: Kind, said: object) -> Weights:
-        if not isinstance(said, dict) or not said:
+    def weights(self, at: str, kind: Kind, table: object) -> Weights:
+        if not isinstance(table, dict) or not table:
             self.wrong(at, "there are no values", "write { value = weight, … }")
             return {}
-        if not all(_is_number(weight) and weight >= 0 for weight in said.values()):
+        if not all(_is_number(weight) and weight >= 0 for weight in table.values()):
             self.wrong(at, "a weight is negative, too large or not a number", "weights are numbers from 0 up")
-        elif sum(said.values()) <= 0:
+        elif sum(table.values()) <= 0:
             self.wrong(at, "all weights are 0", "at least one value needs a weight above 0")
-        return {self.value(at, kind, key): weight for key, weight in said.items()}
+        return {self.value(at, kind, key): weight for key, weight in table.items()}
 
     def value(self, at: str, kind: Kind, text: str) -> Value:
         if kind == "text":
@@ -243,11 +243,11 @@ class _Reader:
             return text
         if kind == "date":
             return self.days(at, text)
-        found = _RANGE.fullmatch(text)
-        if found is None or (kind == "integer" and "." in text.replace("..", "")):
+        bounds = _RANGE.fullmatch(text)
+        if bounds is None or (kind == "integer" and "." in text.replace("..", "")):
             self.wrong(at, f"a value is not of type {kind}", 'write "17", or "17..19" for a range')
             return Range(0, 0)
-        low, high = float(found[1]), float(found[2] or found[1])
+        low, high = float(bounds[1]), float(bounds[2] or bounds[1])
         if low > high or max(-low, high) >= (2**31 if kind == "integer" else math.inf):
             self.wrong(at, "a range ends before it begins, or is too large", 'write "17..19"')
         return Range(low, high)
@@ -261,8 +261,8 @@ class _Reader:
             return Range(1, 1)
         return Range(low, high)
 
-    def unknown(self, at: str, said: Mapping[str, Any], known: set[str]) -> None:
-        for key in said.keys() - known:
+    def unknown(self, at: str, entry: Mapping[str, Any], known: set[str]) -> None:
+        for key in entry.keys() - known:
             self.wrong(
                 at, f'there is no key "{key[:80]}"', did_you_mean(key, known) or ", ".join(sorted(known))
             )
@@ -271,8 +271,8 @@ class _Reader:
         self.problems.append(Problem(f"{self.place} [{at[:200]}]" if at else self.place, message, hint))
 
 
-def _kind(said: object) -> object:
-    return said.get("type", "text") if isinstance(said, dict) else "text"
+def _kind(entry: object) -> object:
+    return entry.get("type", "text") if isinstance(entry, dict) else "text"
 
 
 def _named(text: str, kind: object) -> str | None:

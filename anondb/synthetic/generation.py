@@ -114,12 +114,12 @@ def grid(
             names.append(catalog.target_text(one))
             if progress is not None:
                 progress(done + 1, len(wanted))
-    found = principal_components(features)
+    components = principal_components(features)
     sets = tuple(
         GridSet(text, name, rows, *point)
-        for text, (name, rows), point in zip(names, wanted, found.points, strict=True)
+        for text, (name, rows), point in zip(names, wanted, components.points, strict=True)
     )
-    return Grid(domain.name, sets, found.explained)
+    return Grid(domain.name, sets, components.explained)
 
 
 def _domain(domain: Domain | Path | str) -> Domain:

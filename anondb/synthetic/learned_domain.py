@@ -73,11 +73,11 @@ def choose_parents(
 
 def _below(name: str, parents: Mapping[str, tuple[str, ...]], seen: Collection[str] = ()) -> set[str]:
     """All that a column depends on, itself included."""
-    found = {name}
+    names = {name}
     for parent in parents.get(name, ()):
         if parent not in {*seen, name}:
-            found |= _below(parent, parents, {*seen, name})
-    return found
+            names |= _below(parent, parents, {*seen, name})
+    return names
 
 
 def balanced(row: Mapping[str, int], total: int, threshold: int) -> dict[str, int]:
@@ -95,7 +95,7 @@ def balanced(row: Mapping[str, int], total: int, threshold: int) -> dict[str, in
     return {**row, top: row[top] + missing}
 
 
-def told(marginal: Counts, conditional: Counts, threshold: int) -> dict[tuple[str, ...], int]:
+def safe_marginal(marginal: Counts, conditional: Counts, threshold: int) -> dict[tuple[str, ...], int]:
     """The counts of a column as they may stand beside its conditional ones: again, no few records are missing."""
     sums: dict[str, int] = {}
     for labels, count in conditional.items():

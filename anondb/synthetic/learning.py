@@ -16,7 +16,14 @@ from anondb.policy.names import parse_name
 from anondb.synthetic import cocoa
 from anondb.synthetic.domain import OTHERWISE
 from anondb.synthetic.domain_file import day, parse
-from anondb.synthetic.learned_domain import Bins, LearnedColumn, balanced, choose_parents, told, write
+from anondb.synthetic.learned_domain import (
+    Bins,
+    LearnedColumn,
+    balanced,
+    choose_parents,
+    safe_marginal,
+    write,
+)
 
 Parents = dict[str, tuple[str, ...]]
 Labels = tuple[str, ...]
@@ -42,22 +49,22 @@ class Learned:
 
 def learn(connection: Connection, table: str, options: LearnOptions | None = None) -> Learned:
     """A domain of a table's counts; nothing that fewer records than the threshold have goes into it."""
-    asked = options or LearnOptions()
-    if asked.threshold < 1 or asked.bins < 1 or not 0 <= asked.minimum <= 1:
+    options = options or LearnOptions()
+    if options.threshold < 1 or options.bins < 1 or not 0 <= options.minimum <= 1:
         raise UsageError(
             "threshold and bins are numbers from 1, and the least dependency is one from 0 to 1",
             hint="for example --threshold 10 --bins 20 --minimum 0.1",
         )
     source = LearningTable(connection, catalog.resolve_source(connection, parse_name(table)))
     with connection.transaction():
-        return _Learner(source, table, asked).learned()
+        return _Learner(source, table, options).learned()
 
 
 class _Learner:
     """Asks the table for counts, and keeps account of what is left out."""
 
-    def __init__(self, source: LearningTable, table: str, asked: LearnOptions) -> None:
-        self.source, self.table, self.asked = source, table, asked
+    def __init__(self, source: LearningTable, table: str, options: LearnOptions) -> None:
+        self.source, self.table, self.options = source, table, options
         self.left_out: list[str] = []
         self.bins: dict[str, Bins | None] = {}
         self.dates: set[str] = set()
@@ -67,7 +74,7 @@ class _Learner:
         self.check([column.name for column in columns])
         marginals = {}
         for column in columns:
-            if column.name in self.asked.identifiers:
+            if column.name in self.options.identifiers:
                 self.left_out.append(f"{column.name}: an identifier, not looked at")
             elif counts := self.marginal(column):
                 marginals[column.name] = counts
@@ -83,8 +90,8 @@ class _Learner:
         for name in cocoa.ordered({name: parents.get(name, ()) for name in marginals}):
             if name in parents:
                 conditionals[name] = self.conditional(name, parents[name], marginals)
-                marginals[name] = told(marginals[name], conditionals[name], self.asked.threshold)
-        found = [
+                marginals[name] = safe_marginal(marginals[name], conditionals[name], self.options.threshold)
+        learned_columns = [
             LearnedColumn(
                 name,
                 counts,
@@ -95,15 +102,15 @@ class _Learner:
             )
             for name, counts in marginals.items()
         ]
-        text = write(self.table, found, self.asked.threshold, self.left_out)
+        text = write(self.table, learned_columns, self.options.threshold, self.left_out)
         cocoa.recipe(parse(text, place="what was learned"))  # what was given may have too many combinations
         return Learned(text, parents, tuple(self.left_out))
 
     def check(self, names: Sequence[str]) -> None:
         """What is named is there, and nothing is learned of an identifier, nor with it."""
-        given = self.asked.given or {}
+        given = self.options.given or {}
         for name in (
-            *self.asked.identifiers,
+            *self.options.identifiers,
             *given,
             *(one for parents in given.values() for one in parents),
         ):
@@ -113,7 +120,9 @@ class _Learner:
                     hint=did_you_mean(name, names) or "check the name",
                 )
         for child, parents in given.items():
-            if identifier := next((one for one in (child, *parents) if one in self.asked.identifiers), None):
+            if identifier := next(
+                (one for one in (child, *parents) if one in self.options.identifiers), None
+            ):
                 raise UsageError(
                     f'"{identifier}" is an identifier, and --given names it',
                     hint="nothing is learned of an identifier: take it out of --given",
@@ -122,11 +131,11 @@ class _Learner:
     def marginal(self, column: TableColumn) -> dict[Labels, int]:
         """The counts of a column: numbers in bins and in their order, texts with the most frequent first."""
         bins = self.bins[column.name] = self.grid(column) if column.is_number else None
-        found = self.source.counts([column.name], [_step(bins)], self.asked.threshold)
-        self.account(column.name, found)
-        row = {label: count for (label,), count in found.counts.items()}
+        counted = self.source.counts([column.name], [_step(bins)], self.options.threshold)
+        self.account(column.name, counted)
+        row = {label: count for (label,), count in counted.counts.items()}
         # other columns tell how many records there are
-        row = balanced(row, sum(row.values()) + found.left_out_records, self.asked.threshold)
+        row = balanced(row, sum(row.values()) + counted.left_out_records, self.options.threshold)
         if bins is None:
             # infinity, or a year before the first, is a date that no domain knows
             if column.is_date and all(day(label) is not None for label in row):
@@ -138,7 +147,7 @@ class _Learner:
         return {(label,): row[label] for label in sorted(row, key=Decimal)}
 
     def grid(self, column: TableColumn) -> Bins:
-        step = Decimal(repr(self.source.step(column.name, self.asked.bins)))
+        step = Decimal(repr(self.source.step(column.name, self.options.bins)))
         return (
             Bins(Decimal(max(1, math.ceil(step))), "integer") if column.is_integer else Bins(step, "number")
         )
@@ -146,7 +155,7 @@ class _Learner:
     def parents(self, kept: Sequence[str]) -> Parents:
         """What each column depends on: what was given, else what tells most of it."""
         given: Parents = {}
-        for child, parents in (self.asked.given or {}).items():
+        for child, parents in (self.options.given or {}).items():
             if {child, *parents} <= set(kept):
                 given[child] = parents
             else:
@@ -156,7 +165,7 @@ class _Learner:
             for pair in combinations(kept, 2)
             if pair[1] not in given
         }
-        return choose_parents(kept, shares, given, self.asked.minimum)
+        return choose_parents(kept, shares, given, self.options.minimum)
 
     def conditional(
         self, name: str, parents: tuple[str, ...], marginals: Mapping[str, Mapping[Labels, int]]
@@ -164,29 +173,31 @@ class _Learner:
         """The counts of a column with what it depends on, the parents' bins named by their ranges."""
         together = (*parents, name)
         steps = [_step(self.bins[one]) for one in together]
-        found = self.source.counts(together, steps, self.asked.threshold)
-        self.account(" × ".join(together), found)
+        counted = self.source.counts(together, steps, self.options.threshold)
+        self.account(" × ".join(together), counted)
         rows: dict[Labels, dict[str, int]] = {}
-        for labels, count in found.counts.items():
+        for labels, count in counted.counts.items():
             # a value that reads like the rest, as releases have it, has the rest's frequencies
             if OTHERWISE not in labels[:-1]:
                 rows.setdefault(labels[:-1], {})[labels[-1]] = count
         if len(parents) == 1:
             totals = marginals[parents[0]]
         else:
-            totals = self.source.counts(parents, steps[:-1], self.asked.threshold).counts
+            totals = self.source.counts(parents, steps[:-1], self.options.threshold).counts
         grids = [self.bins[one] for one in parents]
         return {
             (*(_named(part, bins) for part, bins in zip(key, grids, strict=True)), label): count
             for key, row in rows.items()
-            for label, count in balanced(row, totals[key], self.asked.threshold).items()
+            for label, count in balanced(row, totals[key], self.options.threshold).items()
         }
 
-    def account(self, what: str, found: Counted) -> None:
+    def account(self, what: str, counted: Counted) -> None:
         """Notes how much was left out; less than the threshold is no figure to tell either."""
-        values, records = found.left_out_values, found.left_out_records
+        values, records = counted.left_out_values, counted.left_out_records
         if records:
-            shown = f"fewer than {self.asked.threshold}" if records < self.asked.threshold else str(records)
+            shown = (
+                f"fewer than {self.options.threshold}" if records < self.options.threshold else str(records)
+            )
             kinds = "value or combination" if values == 1 else "values or combinations"
             self.left_out.append(f"{what}: {values} {kinds} of {shown} records, too rare or NULL")
 

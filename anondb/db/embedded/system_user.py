@@ -84,14 +84,14 @@ def server_user() -> User:
         else:
             command = ["adduser", "-S", "-D", "-H", "-s", "/sbin/nologin", SYSTEM_USER]
         try:
-            said = complaint(subprocess.run(command, capture_output=True, text=True).stderr)
+            reason = complaint(subprocess.run(command, capture_output=True, text=True).stderr)
         except FileNotFoundError:
-            said = "there is no useradd or adduser"
+            reason = "there is no useradd or adduser"
         # whatever was said: a process that waited for the lock finds the user made
         with suppress(KeyError):
             return _system_user()
     raise DatabaseError(
-        f'PostgreSQL refuses to run as root, and the user "{SYSTEM_USER}" cannot be made: {said}',
+        f'PostgreSQL refuses to run as root, and the user "{SYSTEM_USER}" cannot be made: {reason}',
         hint="make that system user, run anondb as an ordinary user, or give a database with --dsn",
     )
 

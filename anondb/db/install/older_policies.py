@@ -32,7 +32,7 @@ _NATURAL = ("number", "date", "time")
 
 def refused_now(connection: Connection) -> list[str]:
     """A line for each such release; what cannot be read is passed over."""
-    found: list[str] = []
+    refused: list[str] = []
     last: list[tuple[Any, ...]] = []
     with suppress(psycopg.Error), connection.transaction():
         last = connection.execute(_LAST).fetchall()
@@ -40,10 +40,10 @@ def refused_now(connection: Connection) -> list[str]:
         with suppress(psycopg.Error, PolicyError), connection.transaction():
             columns = columns_said(body)
             rows: list[tuple[Any, ...]] = connection.execute(_IDENTIFYING, (oid,)).fetchall()
-            told = [f'"{name}"' for name, kind, _ in rows if _refused(columns.get(name), kind)]
-            if told:
-                found.append(f"run {run}, {target}: {', '.join(told)}")
-    return found
+            columns_refused = [f'"{name}"' for name, kind, _ in rows if _refused(columns.get(name), kind)]
+            if columns_refused:
+                refused.append(f"run {run}, {target}: {', '.join(columns_refused)}")
+    return refused
 
 
 def _refused(column: object, kind: str) -> bool:

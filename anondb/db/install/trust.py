@@ -155,8 +155,8 @@ def require_ours(connection: Connection, owner: str | None = None) -> list[Place
             hint="an administrator can give both to one of them: alter schema … owner to …;",
         )
     if places:
-        asked = {"schemas": list(SCHEMAS), "owner": places[0].owner_oid}
-        odd = connection.execute(_ODD, asked).fetchall()
+        parameters = {"schemas": list(SCHEMAS), "owner": places[0].owner_oid}
+        odd = connection.execute(_ODD, parameters).fetchall()
         if odd:
             raise _odd(
                 places[0].owner, [(str(what), None if mends is None else str(mends)) for what, mends in odd]
@@ -193,8 +193,8 @@ def digest(connection: Connection) -> str | None:
     row = connection.execute(_SCHEMA).fetchone()
     if row is None:
         return None
-    found = connection.execute(_DIGEST, {"schema": row[0]}).fetchone()
-    return None if found is None or found[0] is None else str(found[0])
+    digest_row = connection.execute(_DIGEST, {"schema": row[0]}).fetchone()
+    return None if digest_row is None or digest_row[0] is None else str(digest_row[0])
 
 
 def server_major(connection: Connection) -> int:
@@ -210,10 +210,10 @@ def _strange(place: Place) -> DatabaseError:
     )
 
 
-def _odd(owner: str, found: Sequence[tuple[str, str | None]]) -> DatabaseError:
-    mends = " ".join(mend for _, mend in found if mend)
+def _odd(owner: str, oddities: Sequence[tuple[str, str | None]]) -> DatabaseError:
+    mends = " ".join(mend for _, mend in oddities if mend)
     return DatabaseError(
-        "\n".join(["anondb in this database is not as it was installed:", *(what for what, _ in found)]),
+        "\n".join(["anondb in this database is not as it was installed:", *(what for what, _ in oddities)]),
         hint=f"all of it has to belong to {owner}, and nobody else may create in it; {owner} or an administrator mends "
         "this" + (f": {mends}" if mends else ", or drops what is not anondb's"),
     )

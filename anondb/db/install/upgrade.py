@@ -172,20 +172,20 @@ def require_current(
     owner: str | None = None,
 ) -> None:
     """Raises, with the command that mends it, unless package and database fit."""
-    found = status(connection, sql_dir=sql_dir, migrations_dir=migrations_dir, owner=owner)
-    if found.state == "missing":
+    installed = status(connection, sql_dir=sql_dir, migrations_dir=migrations_dir, owner=owner)
+    if installed.state == "missing":
         raise DatabaseError("anondb is not installed in this database", hint="run: anondb db upgrade")
-    if found.state == "newer":
-        raise _newer(found)
-    if found.state == "outdated":
+    if installed.state == "newer":
+        raise _newer(installed)
+    if installed.state == "outdated":
         raise DatabaseError(
-            f"the database has the tables and functions of anondb {found.installed_package} "
-            f"(revision {found.installed_revision}), not those of this package, {found.package} "
-            f"(revision {found.revision})",
+            f"the database has the tables and functions of anondb {installed.installed_package} "
+            f"(revision {installed.installed_revision}), not those of this package, {installed.package} "
+            f"(revision {installed.revision})",
             hint="run: anondb db upgrade",
         )
-    if found.state == "changed":
-        raise _changed(connection, found)
+    if installed.state == "changed":
+        raise _changed(connection, installed)
 
 
 def upgrade(
@@ -199,12 +199,12 @@ def upgrade(
     code = Code.read(sql_dir, migrations_dir)
     with exclusively(connection, "upgrading anondb"):
         places = require_ours(connection, owner)
-        found = _compare(connection, code, places)
-        if found.state == "newer":
-            raise _newer(found)
-        if found.state == "current":
-            return found
-        if found.state == "missing":
+        installed = _compare(connection, code, places)
+        if installed.state == "newer":
+            raise _newer(installed)
+        if installed.state == "current":
+            return installed
+        if installed.state == "missing":
             require_wanted(connection, places, owner)
         _install(connection, code, places)
         return _compare(connection, code, require_ours(connection, owner))
@@ -237,19 +237,19 @@ def _release(package: str) -> tuple[int, ...]:
     return tuple(int(number) for number in numbers[0].split(".")) if numbers else ()
 
 
-def _newer(found: Status) -> DatabaseError:
+def _newer(installed: Status) -> DatabaseError:
     return DatabaseError(
-        f"the database was upgraded by anondb {found.installed_package} (revision "
-        f"{found.installed_revision}), which is newer than this package, {found.package}",
+        f"the database was upgraded by anondb {installed.installed_package} (revision "
+        f"{installed.installed_revision}), which is newer than this package, {installed.package}",
         hint="upgrade the package: pip install --upgrade anondb",
     )
 
 
-def _changed(connection: Connection, found: Status) -> DatabaseError:
+def _changed(connection: Connection, installed: Status) -> DatabaseError:
     now = server_major(connection)
-    if found.server_major is not None and found.server_major != now:
+    if installed.server_major is not None and installed.server_major != now:
         return DatabaseError(
-            f"anondb was installed on PostgreSQL {found.server_major}, and the server is PostgreSQL {now}",
+            f"anondb was installed on PostgreSQL {installed.server_major}, and the server is PostgreSQL {now}",
             hint="run: anondb db upgrade; it makes the functions anew",
         )
     return DatabaseError(

@@ -290,7 +290,7 @@ def candidates(
     root: Branch, values: Values, hypernyms: Hypernyms, alternatives: Alternatives, options: Options
 ) -> list[Candidate]:
     """The base and what all combinations of the operations make of it, each tree once, the plainest first."""
-    found: dict[Branch, Candidate] = {}
+    by_tree: dict[Branch, Candidate] = {}
     plainest_first = sorted(product((False, True), repeat=3), key=sum)
     for perspective in range(options.perspectives + 1):
         for abstract, rare, level in plainest_first:
@@ -305,8 +305,8 @@ def candidates(
             if perspective:
                 tree = diversify(tree, alternatives, hypernyms, seed=options.seed, perspective=perspective)
                 made_by = [*made_by, f"perspective {perspective}"]
-            found.setdefault(tree, Candidate(tree, tuple(made_by)))
-    return list(found.values())
+            by_tree.setdefault(tree, Candidate(tree, tuple(made_by)))
+    return list(by_tree.values())
 
 
 def _first_leaf(node: Branch | int) -> int:

@@ -99,58 +99,58 @@ class Building:
         return [meaning for meaning in self.meanings if meaning.is_apart and not meaning.is_ambiguous]
 
 
-def build(connection: Connection, asked: BuildRequest, progress: Progress | None = None) -> Building:
+def build(connection: Connection, request: BuildRequest, progress: Progress | None = None) -> Building:
     """Builds and stores the base hierarchy of a column and its candidates, all or none."""
-    return build_watched(Executor(connection, lambda step: None), asked, progress)
+    return build_watched(Executor(connection, lambda step: None), request, progress)
 
 
-def build_watched(db: Executor, asked: BuildRequest, progress: Progress | None = None) -> Building:
+def build_watched(db: Executor, request: BuildRequest, progress: Progress | None = None) -> Building:
     """The same for a run, which keeps every statement."""
     tell = progress or (lambda doing, share: None)
-    _check(asked)
-    source = queries.find_column(db, parse_name(asked.table), asked.column)
-    old = queries.candidates(db, asked.name)
-    if old and not asked.replace:
+    _check(request)
+    source = queries.find_column(db, parse_name(request.table), request.column)
+    old = queries.candidates(db, request.name)
+    if old and not request.replace:
         raise UsageError(f'hierarchy "{old[0]}" exists', hint="give --replace to build it anew")
     if source.category == "D":
         raise UsageError(
-            f"column {asked.table}.{asked.column} holds dates, which need no hierarchy to be built",
+            f"column {request.table}.{request.column} holds dates, which need no hierarchy to be built",
             hint="write hierarchy = { dates = true } in the policy",
         )
     tell("reading the values", 0.0)
     values = queries.values(db, source)
     if len(values) < 2:
-        found = "one distinct value" if values else "no values"
+        number = "one distinct value" if values else "no values"
         raise UsageError(
-            f"column {asked.table}.{asked.column} has {found}, and nothing to generalize",
+            f"column {request.table}.{request.column} has {number}, and nothing to generalize",
             hint='write hierarchy = { mask = "all" } in the policy',
         )
     if source.category == "N":
-        return _of_numbers(db, asked, values, old)
-    return _of_meanings(db, asked, values, old, tell)
+        return _of_numbers(db, request, values, old)
+    return _of_meanings(db, request, values, old, tell)
 
 
-def _of_numbers(db: Executor, asked: BuildRequest, values: Mapping[str, int], old: Sequence[str]) -> Building:
-    tables = number_ranges.hierarchies(values, asked.options.k)
+def _of_numbers(db: Executor, request: BuildRequest, values: Mapping[str, int], old: Sequence[str]) -> Building:
+    tables = number_ranges.hierarchies(values, request.options.k)
     distinct = {table: way for way, table in reversed(tables.items())}  # the first of equal ones
-    names = _names(asked.name, len(distinct))
+    names = _names(request.name, len(distinct))
     ordered = [(way, table) for way, table in tables.items() if distinct[table] == way]
     built = {name: queries.Built(table, None) for name, (_, table) in zip(names, ordered, strict=True)}
-    queries.store(db, built, asked.ontology, replace=old)
+    queries.store(db, built, request.ontology, replace=old)
     made = (BuiltCandidate(name, (way,)) for name, (way, _) in zip(names, ordered, strict=True))
-    return Building(asked.name, tuple(made), len(values))
+    return Building(request.name, tuple(made), len(values))
 
 
 def _of_meanings(
-    db: Executor, asked: BuildRequest, values: Mapping[str, int], old: Sequence[str], tell: Progress
+    db: Executor, request: BuildRequest, values: Mapping[str, int], old: Sequence[str], tell: Progress
 ) -> Building:
     tell("understanding the values", 0.05)
-    senses = _senses(db, asked, list(values))
+    senses = _senses(db, request, list(values))
     if len(senses) < LEAST_KNOWN * len(values):
         share = len(senses) / len(values)
         raise UsageError(
-            f'ontology "{asked.ontology}" knows {share:.0%} of the {len(values)} distinct values of '
-            f"{asked.table}.{asked.column}: too few for a hierarchy of their meanings",
+            f'ontology "{request.ontology}" knows {share:.0%} of the {len(values)} distinct values of '
+            f"{request.table}.{request.column}: too few for a hierarchy of their meanings",
             hint='codes mean nothing: mask them (hierarchy = { mask = "right" }); for words, '
             "name another ontology, or say what they mean (--senses FILE, anondb ontology map)",
         )
@@ -164,55 +164,55 @@ def _of_meanings(
     column = aika.Values(concepts, tuple(values.values()))
     root = aika.base(column, hypernyms)
     alternatives: dict[int, list[int]] = {}
-    if asked.options.perspectives:
+    if request.options.perspectives:
         tell("looking for perspectives", 0.4)
         used = sorted({node.concept for node in aika.inner(root) if node.concept is not None})
-        for concept, other, label in queries.perspectives(db, used, asked.bound):
+        for concept, other, label in queries.perspectives(db, used, request.bound):
             alternatives.setdefault(concept, []).append(other)
             names.setdefault(other, [label])
     tell("building candidates", 0.5)
-    found = aika.candidates(root, column, hypernyms, alternatives, asked.options)
-    stems = _names(asked.name, len(found))
+    trees = aika.candidates(root, column, hypernyms, alternatives, request.options)
+    stems = _names(request.name, len(trees))
     built = {}
-    for name, candidate in zip(stems, found, strict=True):
+    for name, candidate in zip(stems, trees, strict=True):
         made = understood(candidate.tree, labels, concepts, names)
         built[name] = queries.Built(made.table, made.concepts)
     tell("storing candidates", 0.6)
-    queries.store(db, built, asked.ontology, replace=old)
+    queries.store(db, built, request.ontology, replace=old)
     tell("done", 1.0)
-    candidates = (BuiltCandidate(name, made.made_by) for name, made in zip(stems, found, strict=True))
+    candidates = (BuiltCandidate(name, made.made_by) for name, made in zip(stems, trees, strict=True))
     keys = {concept: one.key for concept, one in hypernyms.items()}
     apart = values_apart(root)
     meanings = (
         _meaning(label, senses.get(label), keys, is_apart=leaf in apart) for leaf, label in enumerate(labels)
     )
     known = [child for child in root.children if not isinstance(child, int) or concepts[child] is not None]
-    return Building(asked.name, tuple(candidates), len(values), tuple(meanings), len(known) > 1)
+    return Building(request.name, tuple(candidates), len(values), tuple(meanings), len(known) > 1)
 
 
-def _senses(db: Executor, asked: BuildRequest, labels: Sequence[str]) -> dict[str, queries.ValueSense]:
+def _senses(db: Executor, request: BuildRequest, labels: Sequence[str]) -> dict[str, queries.ValueSense]:
     """What each known value means; what the user says goes first."""
-    strangers = asked.senses.keys() - set(labels)
+    strangers = request.senses.keys() - set(labels)
     if strangers:
         raise UsageError(
             f"{len(strangers)} of the senses are of values that the column does not have",
             hint="write values as the column has them",
         )
-    given = {label: _given(db, asked, label, term) for label, term in asked.senses.items()}
+    given = {label: _given(db, request, label, term) for label, term in request.senses.items()}
     # a value that looks as if it named a sense, as a code may, does not
     terms = [label for label in labels if label not in given and leaf_label(label) == label]
-    found = given | queries.senses(db, terms, asked.ontology)
-    unsure = [label for label, sense in found.items() if sense.is_ambiguous]
-    if asked.ask is None or not unsure:
-        return found
+    senses = given | queries.senses(db, terms, request.ontology)
+    unsure = [label for label, sense in senses.items() if sense.is_ambiguous]
+    if request.ask is None or not unsure:
+        return senses
     choices: dict[str, list[SenseChoice]] = {label: [] for label in unsure}
-    for label, concept, meaning in queries.sense_choices(db, unsure, asked.ontology):
+    for label, concept, meaning in queries.sense_choices(db, unsure, request.ontology):
         choices[label].append(SenseChoice(concept, meaning))
-    return found | {label: _given(db, asked, label, term) for label, term in asked.ask(choices).items()}
+    return senses | {label: _given(db, request, label, term) for label, term in request.ask(choices).items()}
 
 
-def _given(db: Executor, asked: BuildRequest, label: str, term: str) -> queries.ValueSense:
-    return queries.ValueSense(label, queries.find_concept(db, term, asked.ontology), "given", 1.0, 1)
+def _given(db: Executor, request: BuildRequest, label: str, term: str) -> queries.ValueSense:
+    return queries.ValueSense(label, queries.find_concept(db, term, request.ontology), "given", 1.0, 1)
 
 
 def _meaning(
@@ -221,8 +221,8 @@ def _meaning(
     if sense is None:
         return ValueMeaning(value, None, "unknown", 0.0, 0)
     doubtful = is_apart and sense.senses > 1
-    found = (keys[sense.concept], sense.how, sense.confidence, sense.senses)
-    return ValueMeaning(value, *found, sense.is_ambiguous, doubtful)
+    how = (keys[sense.concept], sense.how, sense.confidence, sense.senses)
+    return ValueMeaning(value, *how, sense.is_ambiguous, doubtful)
 
 
 def values_apart(root: aika.Branch) -> set[int]:
@@ -232,9 +232,9 @@ def values_apart(root: aika.Branch) -> set[int]:
     return everything - min((some for some in held if len(some) >= NEARLY_ALL * len(everything)), key=len)
 
 
-def _check(asked: BuildRequest) -> None:
-    options = asked.options
-    if not asked.name.strip():
+def _check(request: BuildRequest) -> None:
+    options = request.options
+    if not request.name.strip():
         raise UsageError("a hierarchy needs a name", hint="anondb vgh build NAME --table T --column C")
     if options.k < 1:
         raise UsageError(f"k is {options.k}", hint="k counts records: 1 or more")
@@ -242,7 +242,7 @@ def _check(asked: BuildRequest) -> None:
         raise UsageError("the share of levels to keep is above 0 % and at most 100 %", hint="--levels 75%")
     if options.perspectives < 0:
         raise UsageError("the number of perspectives is negative", hint="--perspectives 0 makes none")
-    if not 0 <= asked.bound <= 1:
+    if not 0 <= request.bound <= 1:
         raise UsageError("the similarity bound of perspectives lies between 0 and 1", hint="--bound 0.8")
 
 

@@ -33,15 +33,15 @@ def understood(
     levels = height(tree)
     written = [leaf_label(label) for label in labels]
     ways: dict[int, tuple[str, ...]] = {}
-    found: dict[Node, int | None] = {}
+    concept_of: dict[Node, int | None] = {}
     for node, way in _labelled(tree, labels, names):
         if isinstance(node, int):
             bottom = levels + 1 - len(way)  # repeated upwards to balance its branch
             ways[node] = (written[node],) * bottom + way[::-1]
-            found[0, written[node]] = concepts[node]
+            concept_of[0, written[node]] = concepts[node]
         else:
-            found[levels + 1 - len(way), way[-1]] = node.concept
-    return Understood(VghTable(tuple(ways[leaf] for leaf in range(len(labels)))), found)
+            concept_of[levels + 1 - len(way), way[-1]] = node.concept
+    return Understood(VghTable(tuple(ways[leaf] for leaf in range(len(labels)))), concept_of)
 
 
 def leaf_label(value: str) -> str:

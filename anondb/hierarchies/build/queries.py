@@ -161,7 +161,7 @@ def perspectives(db: Executor, concepts: Sequence[int], bound: float) -> list[tu
 
 def candidates(db: Executor, name: str) -> list[str]:
     """The stored candidates of a name: the base first, then by number."""
-    return [found for (found,) in db.rows(Statement("candidates", _CANDIDATES, (name,)))]
+    return [candidate for (candidate,) in db.rows(Statement("candidates", _CANDIDATES, (name,)))]
 
 
 def store(db: Executor, built: Mapping[str, Built], ontology: str, *, replace: Sequence[str]) -> None:
@@ -228,7 +228,7 @@ def rank(db: Executor, names: Sequence[str], method: RankingMethod, source: Colu
     column = (None, None) if source is None else (source.table, source.column)
     given = (list(names), *weights, method.k, method.measure, method.aggregate, *column)
     with db.connection.transaction():
-        found = db.rows(Statement("rank candidates", _RANK, given))
+        rows = db.rows(Statement("rank candidates", _RANK, given))
         built: dict[str, dict[str, Figure]] = {name: {} for name in names}
         sizes: dict[str, tuple[int, int]] = {}
         for vgh, leaves, ancestors, figure, *numbers in db.rows(Statement("structure", _STRUCTURE, (list(names),))):
@@ -236,7 +236,7 @@ def rank(db: Executor, names: Sequence[str], method: RankingMethod, source: Colu
             built[vgh][figure] = Figure(*numbers)
     ranked = tuple(
         Ranked(vgh, score, place, _aspects(figures), *sizes[vgh], built[vgh])
-        for vgh, score, place, *figures in found
+        for vgh, score, place, *figures in rows
     )
     return Ranking(method, ranked)
 

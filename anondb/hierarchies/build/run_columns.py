@@ -23,24 +23,24 @@ from anondb.run.statement import Runner
 from anondb.policy.model import Name, Policy
 
 
-def with_built(db: Executor, policy: Policy, found: Snapshot) -> Snapshot:
+def with_built(db: Executor, policy: Policy, snapshot: Snapshot) -> Snapshot:
     """The snapshot with the hierarchies that the policy wants to be built, or with why they cannot be."""
-    there = {column.name for column in found.source.columns}
+    there = {column.name for column in snapshot.source.columns}
     built: dict[str, BuiltInfo | UsageError] = {}
     for column in policy.columns:
         if isinstance(column.hierarchy, BuiltVgh) and column.name in there:
             try:
-                built[column.name] = _built(db, policy, found, column.name, column.hierarchy)
+                built[column.name] = _built(db, policy, snapshot, column.name, column.hierarchy)
             except UsageError as error:
                 built[column.name] = error
-    return replace(found, built=built) if built else found
+    return replace(snapshot, built=built) if built else snapshot
 
 
-def _built(db: Executor, policy: Policy, found: Snapshot, column: str, how: BuiltVgh) -> BuiltInfo:
-    name = Name(found.source.relation.schema, found.source.relation.name)
+def _built(db: Executor, policy: Policy, snapshot: Snapshot, column: str, how: BuiltVgh) -> BuiltInfo:
+    name = Name(snapshot.source.relation.schema, snapshot.source.relation.name)
     source = queries.find_column(db, name, column)
     k = policy.privacy.k
-    asked = build_vgh.BuildRequest(
+    request = build_vgh.BuildRequest(
         name=uuid.uuid4().hex,  # of no hierarchy that somebody has stored
         table=str(name),
         column=column,
@@ -49,11 +49,11 @@ def _built(db: Executor, policy: Policy, found: Snapshot, column: str, how: Buil
     )
     # Candidates are ranked where they are stored; the run takes the best along, and leaves none behind.
     with db.connection.transaction(force_rollback=True):
-        made = build_vgh.build_watched(db, asked)
+        made = build_vgh.build_watched(db, request)
         best = queries.rank(db, made.names, RankingMethod(k=k), source).ranked[0]
         table = vgh.fetch(db.connection, best.vgh)
     made_by = next(one.made_by for one in made.candidates if one.name == best.vgh)
-    number = best.vgh.removeprefix(f"{asked.name}.")
+    number = best.vgh.removeprefix(f"{request.name}.")
     return BuiltInfo(table, number, len(made.candidates), made_by, best.aspects["semq"].score)
 
 
