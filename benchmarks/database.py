@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
-from anondb.db.embedded import server as embedded
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from anondb.db.connection import Door
+from anondb.db.embedded import server as embedded
 from anondb.db.install.upgrade import upgrade
 
 

@@ -11,6 +11,8 @@ from typing import Any
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
 from anondb.errors import UsageError
+from anondb.run import account_reader
+from anondb.run.run_account import RunAccount
 
 LAST = "last"
 
@@ -38,7 +40,7 @@ class KeptRun:
     target: str
     algorithm: str
     finished_at: datetime | None
-    result: Mapping[str, Any]  # as `anondb run --json` printed it
+    account: RunAccount
     metrics: Mapping[tuple[str, str], float] = field(default_factory=dict)  # by name and column
 
 
@@ -65,7 +67,8 @@ def find(connection: Connection, run: int | str) -> KeptRun:
             )
         rows: list[tuple[Any, ...]] = connection.execute(_METRICS, (number,)).fetchall()
     metrics = {(name, column): value for name, column, value in rows}
-    return KeptRun(number, source, target, algorithm, finished_at, result, metrics)
+    account = account_reader.read(result, of=f"run {number}")
+    return KeptRun(number, source, target, algorithm, finished_at, account, metrics)
 
 
 def _newest(connection: Connection) -> tuple[Any, ...]:

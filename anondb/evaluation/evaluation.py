@@ -67,11 +67,15 @@ def of_run(kept: KeptRun) -> Evaluation:
     """What a run kept of its release."""
     if all(_of_every_run(name.removesuffix("_before")) for name, _ in kept.metrics):
         raise _not_evaluated(kept)
-    facts = {name: kept.result[name] for name in ("records", "released", "suppressed", "classes", "k")}
+    account = kept.account
     return Evaluation(
         kept.source,
         kept.target,
-        **facts,
+        records=account.records,
+        released=account.released,
+        suppressed=account.suppressed,
+        classes=account.classes,
+        k=account.k,
         figures=ordered(_kept_figures(kept)),
         run=kept.run,
         algorithm=kept.algorithm,
@@ -80,7 +84,7 @@ def of_run(kept: KeptRun) -> Evaluation:
 
 
 def _not_evaluated(kept: KeptRun) -> UsageError:
-    if not kept.result.get("released", 1):
+    if not kept.account.released:
         return UsageError(
             f"run {kept.run} released no records, so there is nothing to evaluate",
             hint="raise suppression or lower k in the policy, and run it again",
@@ -95,12 +99,11 @@ def _not_evaluated(kept: KeptRun) -> UsageError:
 def _kept_figures(kept: KeptRun) -> Iterable[Figure]:
     """Puts values, what they were before, and notes together again."""
     values = {_named(name, column): value for (name, column), value in kept.metrics.items()}
-    reasons = {_named(key, ""): note for key, note in kept.result.get("notes", {}).items()}
+    reasons = {_named(key, ""): note for key, note in kept.account.notes.items()}
     before = {key: _without_before(key) for key in values if key[0].endswith("_before")}
     keys = {*reasons, *(key for key in values if key not in before), *before.values()}
     befores = {of: values[key] for key, of in before.items()}
-    columns = [column["name"] for column in kept.result.get("report", {}).get("columns", ())]
-    places = {column: place for place, column in enumerate(columns)}
+    places = {column.name: place for place, column in enumerate(kept.account.columns)}
     for key in sorted(keys, key=lambda key: (places.get(key[1], -1), key)):
         name, column = key
         yield Figure(name, column or None, values.get(key), reasons.get(key), befores.get(key))

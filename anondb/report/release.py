@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from anondb import files
 from anondb.db import kept_runs, run_record
@@ -32,13 +31,11 @@ from anondb.report.model import (
     Statement,
     Suppression,
 )
-from anondb.run.kept import from_json
 from anondb.run.plan import STAGES
+from anondb.run.run_account import BranchAccount, LatticeAccount, RunAccount, SizesAccount
 
 _BEFORE = "_before"  # ends the names of figures of the source
 _NEEDED = ("jinja2", "matplotlib")
-
-Json = Mapping[str, Any]
 
 
 def require_possible(connection: Connection, file: Path | str) -> None:
@@ -65,77 +62,74 @@ def write(connection: Connection, run: int | str, file: Path | str | None = None
 
 def report_data(run: KeptRun, record: RunRecord) -> ReportData:
     """All that a report shows; of runs of older versions, what they kept."""
-    result, account = run.result, run.result.get("report") or {}
+    account = run.account
     columns = tuple(_columns(account))
     return ReportData(
         title=f"Release of {run.source}",
         run=_figures(run),
         policy=record.policy,
-        models=tuple(PrivacyModel(**model) for model in account.get("models", ())),
+        models=tuple(PrivacyModel(**vars(model)) for model in account.models),
         columns=columns,
-        class_sizes=_class_sizes(account.get("sizes")),
-        lattice=_lattice(account.get("lattice"), [c.name for c in columns if c.role == "quasi"]),
-        measures=_measures(run.metrics, result.get("notes") or {}, [column.name for column in columns]),
-        suppression=Suppression(**account["suppression"]) if "suppression" in account else None,
+        class_sizes=_class_sizes(account.sizes),
+        lattice=_lattice(account.lattice, [c.name for c in columns if c.role == "quasi"]),
+        measures=_measures(run.metrics, account.notes, [column.name for column in columns]),
+        suppression=None if account.suppression is None else Suppression(**vars(account.suppression)),
         statements=tuple(Statement(s.stage, s.name, s.sql, s.rows, s.ms) for s in record.steps),
-        kept=tuple(from_json(one) for one in result.get("kept", ())),
+        kept=account.kept,
         package=record.package,
     )
 
 
 def _figures(run: KeptRun) -> RunFigures:
-    result = run.result
-    seconds = result.get("seconds") or {}
-    finished = run.finished_at
+    account, finished = run.account, run.finished_at
     return RunFigures(
         run=run.run,
         algorithm=run.algorithm,
         source=run.source,
         target=run.target,
-        seconds={stage: seconds[stage] for stage in STAGES if stage in seconds},
+        records=account.records,
+        released=account.released,
+        suppressed=account.suppressed,
+        classes=account.classes,
+        k=account.k,
+        seconds={stage: account.seconds[stage] for stage in STAGES if stage in account.seconds},
         finished="" if finished is None else f"{finished.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
-        partitions=result.get("partitions"),
-        bounds=result.get("bounds"),
-        fused=_fused(result),
-        **{name: result.get(name, 0) for name in ("records", "released", "suppressed", "classes", "k")},
+        partitions=account.partitions,
+        bounds=account.bounds,
+        fused=None if account.fused is None else FusedFigures(**vars(account.fused)),
     )
 
 
-def _fused(result: Json) -> FusedFigures | None:
-    names = ("tuples", "rare", "fusions", "changed")
-    return FusedFigures(**{name: result[name] for name in names}) if result.keys() >= set(names) else None
-
-
-def _columns(account: Json) -> Iterator[ColumnReport]:
-    trees = account.get("trees") or {}
-    for column in account.get("columns", ()):
-        name, height = column["name"], column.get("height")
-        tree = _tree(trees[name], height) if name in trees and height else None
+def _columns(account: RunAccount) -> Iterator[ColumnReport]:
+    trees = account.trees or {}
+    for column in account.columns:
+        branches = trees.get(column.name)
+        tree = _tree(branches, column.height) if branches and column.height else None
         yield ColumnReport(
-            name, column["role"], column.get("level"), height, column.get("hierarchy", ""), tree
+            column.name, column.role, column.level, column.height, column.hierarchy or "", tree
         )
 
 
-def _tree(branches: Sequence[Sequence[Any]], height: int) -> VghTable:
+def _tree(branches: Sequence[BranchAccount], height: int) -> VghTable:
     """The hierarchy with nameless leaves; where a path begins above level 1, they stand in for what is missing."""
     rows: list[tuple[str, ...]] = []
-    for count, *path in branches:
-        for _ in range(count):
+    for branch in branches:
+        for _ in range(branch.leaves):
             leaf = f"value {len(rows) + 1}"
-            rows.append((*[leaf] * (height + 1 - len(path)), *path))
+            rows.append((*[leaf] * (height + 1 - len(branch.path)), *branch.path))
     return VghTable(tuple(rows))
 
 
-def _class_sizes(sizes: Json | None) -> ClassSizes | None:
-    return None if sizes is None else ClassSizes(dict(sizes["after"]), dict(sizes["before"]))
+def _class_sizes(sizes: SizesAccount | None) -> ClassSizes | None:
+    return None if sizes is None else ClassSizes(dict(sizes.after), dict(sizes.before))
 
 
-def _lattice(found: Json | None, columns: Sequence[str]) -> LatticeReport | None:
-    if found is None:
+def _lattice(lattice: LatticeAccount | None, columns: Sequence[str]) -> LatticeReport | None:
+    if lattice is None:
         return None
-    nodes = (LatticeNode(tuple(levels), state, score) for levels, state, score in found.get("nodes", ()))
-    heights = {(height, state): count for height, state, count in found.get("heights", ())}
-    return LatticeReport(tuple(columns), tuple(nodes), tuple(found["chosen"]), found["score"], heights)
+    nodes = (LatticeNode(node.levels, node.state, node.score) for node in lattice.nodes or ())
+    heights = {(height, state): count for height, state, count in lattice.heights or ()}
+    return LatticeReport(tuple(columns), tuple(nodes), lattice.chosen, lattice.score, heights)
 
 
 def _measures(

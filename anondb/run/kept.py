@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -50,10 +49,6 @@ class Kept:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self) | {"reasons": list(self.reasons)}
-
-
-def from_json(kept: Mapping[str, Any]) -> Kept:
-    return Kept(**{**kept, "reasons": tuple(kept["reasons"])})
 
 
 def _percent(share: float) -> str:

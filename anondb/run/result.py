@@ -9,7 +9,9 @@ from typing import Any
 from anondb.evaluation.figure import Figure, by_column, by_key, notes
 from anondb.methods.method import Finding, Job
 from anondb.policy.model import Name, Role, is_kept
+from anondb.run import account_reader
 from anondb.run.kept import Kept
+from anondb.run.run_account import VERSION
 from anondb.sqltree.tables import Relation
 
 
@@ -110,7 +112,9 @@ class Result:
 
     def as_kept(self) -> dict[str, Any]:
         """The same as the history keeps it: with what a report shows besides."""
-        return self.as_json() | {"report": dict(self.report)}
+        return account_reader.parsed(
+            self.as_json() | {"report": dict(self.report), "version": VERSION}
+        ).to_json()
 
     def by_column(self) -> dict[tuple[str, str], float]:
         """Every figure by its name and its column, which is empty for the whole release."""

@@ -32,7 +32,7 @@ def test_json_is_one_object_with_the_promised_keys(clinic: Clinic) -> None:
     assert result["released"] + result["suppressed"] == result["records"] == 24
     assert result["k"] == result["metrics"]["class_size_min"] >= 3
     assert set(result["seconds"]) == {"prepare", "encode", "search", "publish", "verify", "evaluate", "swap"}
-    assert clinic.execute("select r.result - 'report' from anondb.run as r") == [(result,)]
+    assert clinic.execute("select r.result - 'report' - 'version' from anondb.run as r") == [(result,)]
 
 
 def test_a_run_tells_people_what_it_published_and_is_silent_in_cron(clinic: Clinic) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from anondb.db.kept_runs import KeptRun
 from anondb.evaluation.evaluation import FAMILIES, family_of, of_run, ordered
 from anondb.evaluation.figure import Figure, by_column, by_key, notes
+from anondb.run.account_reader import read
 
 NAMES = st.sampled_from([name for names in FAMILIES.values() for name in names])
 COLUMNS = st.none() | st.sampled_from(["age", "a:b", "x_before", ":", "Größe"])
@@ -21,7 +22,9 @@ COUNTS = {"records": 9, "released": 8, "suppressed": 1, "classes": 2, "k": 3}
 @given(st.lists(FIGURES, unique_by=lambda f: (f.name, f.column), min_size=1))
 def test_what_a_run_kept_comes_back_whole(figures: list[Figure]) -> None:
     figures.append(Figure("marketer", "evaluated", 0.5))
-    kept = KeptRun(7, "s", "t", "datafly", None, COUNTS | {"notes": notes(figures)}, {**by_column(figures)})
+    kept = KeptRun(
+        7, "s", "t", "datafly", None, read(COUNTS | {"notes": notes(figures)}), {**by_column(figures)}
+    )
     found = of_run(kept)
     assert set(found.figures) == set(figures)
     assert len(found.figures) == len(figures)
@@ -51,5 +54,5 @@ def test_figures_are_read_family_by_family_and_thresholds_from_low_to_high(names
 def test_the_columns_of_a_kept_run_are_in_the_order_of_its_policy() -> None:
     figures = [Figure("gen_iloss", column, 0.5) for column in (None, "zip", "age")]
     order = {"report": {"columns": [{"name": "zip"}, {"name": "age"}]}}
-    kept = KeptRun(7, "s", "t", "datafly", None, COUNTS | order, by_column(figures))
+    kept = KeptRun(7, "s", "t", "datafly", None, read(COUNTS | order), by_column(figures))
     assert [figure.column for figure in of_run(kept).figures] == [None, "zip", "age"]
