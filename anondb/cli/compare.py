@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anondb.api import connect
-from anondb.cli.options import Dsn, Json, PolicyFile, Public, TimeLimit
+from anondb.cli.options import Dsn, Json, PolicyFile, Public, TimeLimit, require_possible_files
 from anondb.cli.output import RunProgress, echo_json, out, plain, table, write
 from anondb.errors import UnsatisfiableError, UsageError
 from anondb.evaluation.metrics import describe
@@ -121,7 +121,7 @@ def compare(
         None if text is None else _numbers(text, option) for text, option in ((k, "--k"), (quasi, "--quasi"))
     ]
     options = Options(evaluate=evaluate.value, time_limit=time_limit)
-    _require_possible(csv, report)
+    require_possible_files(csv, report)
     with connect(dsn) as db, _Progress() as progress:
         comparison = db.compare(
             loaded,
@@ -142,17 +142,6 @@ def compare(
         _print(comparison)
     if all(run.failure for run in comparison.runs):
         raise typer.Exit(UnsatisfiableError.exit_code)
-
-
-def _require_possible(csv: Path | None, report: Path | None) -> None:
-    """Nobody wants to learn after long trials that a file cannot be written."""
-    from anondb.report import release as release_report
-
-    if report is not None:
-        release_report.require_packages()
-    for file in (csv, report):
-        if file is not None:
-            release_report.require_writable(file)
 
 
 class _Progress(RunProgress):

@@ -12,7 +12,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from anondb.api import connect
-from anondb.cli.options import Dsn, Json, Public
+from anondb.cli.options import Dsn, Json, Public, require_possible_files
 from anondb.cli.output import echo_json, err, is_watched, out, plain, table, write
 from anondb.errors import UsageError
 
@@ -86,7 +86,7 @@ def gsl(
     if synthetic is not None and source is not None:
         raise UsageError("a table and a synthetic set are named", hint="give --table or --set")
     numbers = _numbers(k)
-    _require_possible(file, report)
+    require_possible_files(file, report)
 
     from anondb.study import gsl_study
     from anondb.study.experiment import ExperimentRequest
@@ -117,17 +117,6 @@ def _bar() -> Progress:
         TextColumn("{task.description:<36}"), BarColumn(bar_width=30), TimeElapsedColumn(),
         console=err, transient=True, disable=not is_watched(),
     )  # fmt: skip
-
-
-def _require_possible(file: Path | None, report: Path | None) -> None:
-    """Nobody wants to learn after many trials that a file cannot be written."""
-    from anondb.report import release as release_report
-
-    if report is not None:
-        release_report.require_packages()
-    for one in (file, report):
-        if one is not None:
-            release_report.require_writable(one)
 
 
 def _names(text: str | None) -> tuple[str, ...]:

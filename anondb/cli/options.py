@@ -29,6 +29,17 @@ def _let_read(public: bool) -> bool:
     return public
 
 
+def require_possible_files(table: Path | None, report: Path | None) -> None:
+    """Raises before hours of trials, and not after them, if a file cannot be written."""
+    from anondb.report import release as release_report
+
+    if report is not None:
+        release_report.require_packages()
+    for file in (table, report):
+        if file is not None:
+            release_report.require_writable(file)
+
+
 Public = Annotated[
     bool,
     typer.Option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 
 from sqlglot import exp
@@ -120,10 +120,6 @@ def collate_c(node: exp.Expr) -> exp.Collate:
 def concat(nodes: Sequence[exp.Expr]) -> exp.Expr:
     """`a || b || …`; the empty string for none."""
     return reduce(lambda left, right: exp.DPipe(this=left, expression=right), nodes) if nodes else string("")
-
-
-def conjunction(nodes: Iterable[exp.Expr]) -> exp.Expr:
-    return exp.and_(*nodes)
 
 
 def left_join(select: exp.Select, joined: exp.Expr, on: exp.Expr) -> exp.Select:
