@@ -163,7 +163,7 @@ def rank(
 
 
 def _asked(choices: Mapping[str, Sequence[SenseChoice]]) -> dict[str, str]:
-    """What a person says that values mean; those that are not answered keep their best known sense."""
+    """Asks the person at the terminal what values mean; values without an answer keep their best known sense."""
     given: dict[str, str] = {}
     err.print(
         Text(f"{len(choices)} values have several senses that nothing tells apart; 0 ends the questions.")

@@ -167,7 +167,7 @@ def _table(title: str, content: Table) -> None:
 
 
 def _weightings(weightings: Sequence[Weighting]) -> None:
-    """Of the 35 the telling ones."""
+    """Shows those of the 35 weightings that say most."""
     from anondb.study.report import weighting_table
 
     by_excess = sorted(weightings, key=lambda one: (one.excess, one.place))

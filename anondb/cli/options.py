@@ -13,7 +13,7 @@ from anondb.db.connection import without_password
 
 
 def warn_of_password(context: typer.Context, dsn: str | None) -> str | None:
-    """What a command is called with can be read by everybody on the machine, as long as it runs."""
+    """Warns of a password in --dsn: while a command runs, every user of the machine can read its arguments."""
     source = context.get_parameter_source("dsn")
     if dsn and source is not None and source.name == "COMMANDLINE" and without_password(dsn) != dsn:
         report_warning(

@@ -167,6 +167,6 @@ def print_result(result: Result) -> None:
 
 
 def of_whom(result: Result) -> str:
-    """Whom a record looks like: where persons are counted, other persons."""
+    """What k counts in a sentence: other records, or other persons where the policy names a unit."""
     several = "s" * (result.k != 2)
     return f"other person{several}" if "persons_min" in result.metrics else f"other{several}"

@@ -86,7 +86,7 @@ def show(
 def _losses(
     db: Database, name: str, table: VghTable, measure: str | None, aggregate: str
 ) -> Mapping[Node, float]:
-    """The losses of the inner nodes; none where nobody asked for a measure and none can be told."""
+    """The losses of the inner nodes; empty if no measure was named and the default cannot be computed."""
     try:
         losses = db.node_losses(name, measure=measure or "wup", aggregate=aggregate)
     except AnondbError:

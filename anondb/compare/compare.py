@@ -22,7 +22,7 @@ ALWAYS_COMPARED = ("datafly", "incognito", "mondrian")  # unless the caller says
 
 
 class CompareListener(Listener, Protocol):
-    """Whoever wants to see a comparison go on."""
+    """Is called as a comparison goes on."""
 
     def trial(self, setting: Setting, number: int, of: int) -> None: ...
 
@@ -191,7 +191,7 @@ def _ignored(policy: Policy, changed: Policy, algorithm: ReleaseMethod) -> Itera
 
 
 def _refuse_policy(trials: Sequence[Trial]) -> None:
-    """A policy that no trial could use is wrong by itself, and so is a source that is not there."""
+    """Raises the error that all trials share: then the policy itself is wrong, or its source does not exist."""
     errors = [trial.error for trial in trials]
     first = errors[0]
     if isinstance(first, UsageError) and all(

@@ -85,7 +85,7 @@ class Trials:
         files.write(path, self.html())
 
     def html(self) -> str:
-        """The text of that file."""
+        """The text of the HTML report."""
         from anondb.report import html
 
         return html.render(
@@ -115,5 +115,5 @@ def _figures(trial: Trial, names: list[str]) -> dict[str, float | None]:
 
 
 def _of_release(name: str) -> bool:
-    """Neither of a column, nor of what was before and is the same for all."""
+    """Whether a figure is of the whole release: not of one column, and not of the source, which is the same for all."""
     return ":" not in name and not name.endswith("_before")

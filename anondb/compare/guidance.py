@@ -87,7 +87,7 @@ def _shared(done: Sequence[ComparedRun], name: str) -> dict[str, dict[Cell, floa
 
 
 def _prices(done: Sequence[ComparedRun]) -> Iterator[str]:
-    """What more privacy and more columns cost, by the runs of the algorithm that loses least at the hardest."""
+    """What a larger k and more columns cost, for the algorithm that loses least in the hardest setting."""
     known = [run for run in done if run.figures.get("gen_iloss") is not None]
     if not known:
         return
@@ -146,7 +146,7 @@ def _skew(done: Sequence[ComparedRun]) -> Iterator[str]:
 
 
 def _cost(done: Sequence[ComparedRun]) -> Iterator[str]:
-    """Where the search by subsets is dear, and what the one with bounds needs there."""
+    """Where incognito, which searches subsets of columns, is slow, and how many checks optimal needs there."""
     mine = [
         run
         for run in done

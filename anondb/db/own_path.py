@@ -1,4 +1,4 @@
-"""Whether a path leads where its user meant: nobody else can change a part of it, or what a link of it points to."""
+"""Whether a path is safe: no other user can change a part of it, or what a link in it points to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A connection that finds nobody's operators and functions, and remembers how its user finds tables."""
+"""A connection that finds only PostgreSQL's own operators and functions, and remembers its user's search path."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ from held as h
 
 
 def hold_source(db: Executor, beside: Connection, tables: Sequence[Relation], seconds: float) -> None:
-    """The first thing in the run's transaction: what it will read is held, and its snapshot is younger than that."""
+    """Comes first in the run's transaction: locks what the run will read, and only then takes its snapshot."""
     wait = _WAIT.format(sql.Literal(round(seconds * 1000)))
     db.run(Statement("wait", _text(db, wait)))
     others = [table for table in tables if not _can_be_locked(beside, table)]

@@ -12,7 +12,7 @@ from anondb.hierarchies.forms import VghTable
 from anondb.hierarchies.tree import Node
 
 Losses = Mapping[Node, float | None]
-"""Of nodes; of edges by the node at their lower end: what the values below it lose on the way to the one above."""
+"""Losses by node. An edge goes by the node at its lower end: what the values below that node lose at the node above."""
 
 # All light enough for dark text, and told apart by those who do not tell red from green.
 _SCALE = ((159, 211, 238), (214, 238, 226), (255, 243, 176), (255, 192, 120), (245, 138, 122))
@@ -50,7 +50,7 @@ def dot(
     edges: Losses | None = None,
     max_leaves: int | None = None,
 ) -> str:
-    """The hierarchy in Graphviz's language; exhaustive with the losses of its edges."""
+    """The hierarchy in Graphviz's language, with the losses of its edges."""
     places = _places(table, max_leaves)
     numbers = {place: number for number, place in enumerate(places)}
     lines = [
@@ -223,7 +223,7 @@ def _add(
 
 
 def _cut(label: str) -> str:
-    """A label as long as there is room for; its box tells it whole when it is pointed at."""
+    """A label cut to the room that it has; the box shows the whole label as its tooltip."""
     if _cells(label) <= _LONGEST:
         return label
     kept = label

@@ -19,7 +19,7 @@ class StoredVgh:
 
 @dataclass(frozen=True)
 class TableVgh:
-    """A hierarchy that a run holds as a whole, and puts down in its scratch."""
+    """A hierarchy that a run holds in memory, and writes to its scratch tables."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def style(loss: float) -> str:
 
 
 def one(score: Score) -> RenderableType:
-    """A score from its figures to what is wrong."""
+    """One score: its figures first, then the faults of the hierarchy."""
     head = Text.assemble((score.vgh, "bold"), ": GSL ", _rated(score.gsl, score.rating))
     parts: list[RenderableType] = [head, Text(f"{score.method}, ontology {score.ontology}", style="dim")]
     covered = score.coverage
@@ -54,7 +54,7 @@ def one(score: Score) -> RenderableType:
 
 
 def several(scores: ScoreSet) -> RenderableType:
-    """Scores side by side, and that of the set."""
+    """Several scores side by side, and the score of the whole set."""
     height = max(len(score.levels) for score in scores.scores)
     listing = _table(
         "hierarchy", ">GSL", "rating", *(f">level {n + 1}" for n in range(height)), ">covers", ">faults"

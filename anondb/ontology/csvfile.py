@@ -92,7 +92,7 @@ def _rows(text: str, place: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _separator(text: str) -> str:
-    """The one that makes two cells of the first line where any does."""
+    """The separator of the first line that one of them splits into two cells; else a comma."""
     for line in io.StringIO(text):
         for separator in _SEPARATORS:
             if len(next(csv.reader([line], delimiter=separator), ())) == 2:

@@ -50,7 +50,7 @@ def depths(ontology: Ontology) -> dict[str, tuple[int, int]]:
 
 
 def without_broken(ontology: Ontology) -> Ontology:
-    """Without edges to concepts that it does not have, and then without orphans. Cycles stay."""
+    """The ontology without edges to missing concepts, and then without orphans; cycles stay."""
     nowhere = set(_edges_to_nowhere(ontology))
     if not nowhere and not _orphans(ontology):
         return ontology

@@ -12,7 +12,7 @@ from typing import NamedTuple
 ISA = ("isa", "instance")
 
 Progress = Callable[[str, float], None]
-"""Told what is being done, and which share of it is done (0 to 1)."""
+"""Is called with what is being done, and with the share of it that is done (0 to 1)."""
 
 _LONGEST_LEMMA = 500  # nobody types the formulas that chemists list as synonyms, and no index holds them
 _ACCENTS = re.compile("[\u0300-\u036f]")
@@ -64,7 +64,7 @@ class Ontology:
 
     @property
     def sha256(self) -> str:
-        """Of everything in it, in the order of reading."""
+        """A digest of all concepts, edges and words, in the order in which they were read."""
         digest = hashlib.sha256(f"{self.kind}\0{self.version}\0{self.root_depth}".encode())
         for row in self._rows():
             digest.update("\0".join(map(str, row)).encode())

@@ -51,7 +51,7 @@ def read(path: Path, *, progress: Progress | None = None) -> Ontology:
 
 
 def _refuse_nul(path: Path) -> None:
-    """No text in PostgreSQL has one; a file in UTF-16 is full of them."""
+    """Refuses NUL characters: PostgreSQL cannot store them, and a file in UTF-16 is full of them."""
     try:
         with path.open("rb") as file:
             has_nul = any(b"\0" in block for block in iter(lambda: file.read(2**20), b""))

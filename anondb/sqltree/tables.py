@@ -1,4 +1,4 @@
-"""What the builders know of a run: the two edges by the user's names, everything between by ours."""
+"""What builders of SQL know of a run: source and target by the user's names, all tables between by ours."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class Times:
 
 
 def correlations(study: Study) -> list[Correlation]:
-    """Every score with every utility, in every round: do hierarchies that differ in their meaning alone differ so?"""
+    """Correlations of every score with every utility, in every round, over hierarchies that differ only in meaning."""
     return [
         Correlation(algorithm, k, gsl, utility, spearman(*_pairs(study, outcomes, gsl, utility)))
         for (algorithm, k), outcomes in study.rounds(["worse"]).items()
@@ -135,7 +135,7 @@ def _pairs(
 
 
 def spread(numbers: Iterable[float | None]) -> tuple[float, float, float] | None:
-    """The least, the median and the greatest of those that there are."""
+    """The least, the median and the greatest of the known correlations."""
     known = [number for number in numbers if number is not None]
     return (min(known), median(known), max(known)) if known else None
 
@@ -204,7 +204,7 @@ def weighed(study: Study) -> list[Weighting]:
 
 
 def _clearly_less(first: float, second: float) -> bool:
-    """By more than an error of arithmetic."""
+    """Whether the first is less by more than an error of arithmetic."""
     return second - first > 1e-9 * max(abs(first), abs(second))
 
 

@@ -44,7 +44,7 @@ def perturbed(table: VghTable, share: float, reach: int, seed: int) -> VghTable:
 
 
 def worse_and_worse(table: VghTable, number: int, seed: int) -> list[VghTable]:
-    """So many hierarchies, the given one first: from one to the next more nodes move, and farther."""
+    """A series of hierarchies that begins with the given one; in each next one, more nodes are moved, and farther."""
     tables = [table]
     for place in range(1, number):
         spoiled = place / (number - 1)

@@ -81,7 +81,7 @@ def levels(domain: Domain) -> dict[str, int]:
 
 
 def ordered(needs: Mapping[str, Sequence[str]]) -> list[str]:
-    """Names after all that they need."""
+    """The names in an order in which each comes after all that it depends on."""
     try:
         return list(TopologicalSorter(needs).static_order())
     except CycleError as error:
@@ -92,7 +92,7 @@ def ordered(needs: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def possible(domain: Domain, name: str) -> list[str] | None:
-    """All values that an attribute can have, as text; None where they cannot be told."""
+    """All values that an attribute can have, as text; None where they are not known beforehand."""
     attribute = next(attribute for attribute in domain.attributes if attribute.name == name)
     match generator := attribute.generator:
         case Frequencies():

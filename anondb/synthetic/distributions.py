@@ -28,7 +28,7 @@ PARAMETERS: Mapping[str, Mapping[str, float]] = {
     "student_t": {"df": 5.0},
     "uniform": {"low": 0.0, "high": 1.0},
 }
-"""What a distribution is told, unless the domain says otherwise."""
+"""The parameters of each distribution, unless the domain has its own."""
 
 DISTRIBUTIONS = (ORIGINAL, *PARAMETERS)
 

@@ -37,7 +37,7 @@ class Frequencies:
 
 @dataclass(frozen=True)
 class Conditional:
-    """Both: frequencies for each combination of values of other attributes."""
+    """Distribution-based and attribute-based: frequencies for each combination of values of other attributes."""
 
     given: tuple[str, ...]
     rows: Mapping[tuple[str, ...], Weights]

@@ -1,4 +1,4 @@
-"""From a TOML file to a `Domain`; all that is wrong with it is told in one error."""
+"""Reads a TOML file as a `Domain`; one error lists everything that is wrong with it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _WAYS = {
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})(?:\.\.({_NUMBER}))?")
 MOST = 1e15
-"""No weight or parameter is greater: sums of them are numbers too."""
+"""The greatest weight or parameter, so that sums of them do not overflow."""
 _LONGEST_NAME = 63  # bytes that PostgreSQL keeps of a column's name
 _TAKEN = {"tableoid", "ctid", "xmin", "cmin", "xmax", "cmax"}  # columns that every table of PostgreSQL has
 _MOST_COLUMNS = 1600
@@ -66,7 +66,7 @@ def load(domain: str | Path) -> Domain:
 
 
 def parse(text: str, *, place: str = "domain", name: str = "domain") -> Domain:
-    """The domain that a text says."""
+    """Reads the text of a domain file."""
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -195,7 +195,7 @@ class _Reader:
     def keyed(
         self, at: str, table: object, given: tuple[str, ...], others: Mapping[str, Any]
     ) -> Iterator[tuple[str, tuple[str, ...], Any]]:
-        """The rows of a table by what they are for, each once; numbers are one however they are written."""
+        """The rows of a table by their keys, each key once; 1 and 1.0 are the same key."""
         kinds = [_kind(others.get(name)) for name in given]
         seen: set[tuple[str, ...]] = set()
         for spot, key, row in self.rows(at, table, len(given)):
@@ -214,7 +214,7 @@ class _Reader:
             yield spot, row_key, row
 
     def rows(self, at: str, table: object, depth: int) -> Iterator[tuple[str, tuple[str, ...], Any]]:
-        """The ends of tables that are nested as deep as there are attributes to depend on."""
+        """The innermost tables, with the keys that lead to them: one level of nesting for each attribute in `given`."""
         if depth == 0:
             yield at, (), table
         elif not isinstance(table, dict) or not table:
@@ -276,7 +276,7 @@ def _kind(entry: object) -> object:
 
 
 def _named(text: str, kind: object) -> str | None:
-    """What a row is for, in the one way to write it; None if it is not of the kind that it should be."""
+    """The key of a row in its normal form; None if it is not of the attribute's type."""
     if kind == "text" or text == OTHERWISE:
         return text
     if kind == "date":

@@ -34,7 +34,7 @@ class Bins:
 
 @dataclass(frozen=True)
 class LearnedColumn:
-    """A column of the table: its counts, and those of its dependency, the column itself last in the labels."""
+    """A column: its counts, and those together with the columns that it depends on; its own label stands last."""
 
     name: str
     counts: Counts
@@ -96,7 +96,7 @@ def balanced(row: Mapping[str, int], total: int, threshold: int) -> dict[str, in
 
 
 def safe_marginal(marginal: Counts, conditional: Counts, threshold: int) -> dict[tuple[str, ...], int]:
-    """The counts of a column as they may stand beside its conditional ones: again, no few records are missing."""
+    """The counts of a column, changed so that subtracting the conditional counts never reveals a few records."""
     sums: dict[str, int] = {}
     for labels, count in conditional.items():
         sums[labels[-1]] = sums.get(labels[-1], 0) + count
@@ -159,7 +159,7 @@ def _attribute(column: LearnedColumn, binned: Mapping[str, str]) -> Iterator[str
 
 
 def _table(path: str, column: LearnedColumn) -> Iterator[str]:
-    """The conditional counts, and the marginal ones for what occurred too rarely with a value of its own."""
+    """The conditional counts; the marginal ones stand for combinations that are too rare for a row of their own."""
     rows: dict[tuple[str, ...], dict[str, int]] = {}
     for labels, count in column.conditional.items():
         rows.setdefault(labels[:-1], {})[labels[-1]] = count
@@ -186,5 +186,5 @@ def _free(name: str, taken: Collection[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string of TOML: JSON's, but for the one character that only JSON may have as it is."""
+    """A string of TOML: written as JSON, except for DEL, which TOML wants escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -107,7 +107,7 @@ class _Learner:
         return Learned(text, parents, tuple(self.left_out))
 
     def check(self, names: Sequence[str]) -> None:
-        """What is named is there, and nothing is learned of an identifier, nor with it."""
+        """Raises for columns that do not exist, and for dependencies of or on an identifier."""
         given = self.options.given or {}
         for name in (
             *self.options.identifiers,
@@ -192,7 +192,7 @@ class _Learner:
         }
 
     def account(self, what: str, counted: Counted) -> None:
-        """Notes how much was left out; less than the threshold is no figure to tell either."""
+        """Notes how much was left out; a number below the threshold is not published either."""
         values, records = counted.left_out_values, counted.left_out_records
         if records:
             shown = (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import product
 
 KEPT_MEANING = 0.5
-"""The similarity (`wup`) to its group that an outlier must have; below it grouping says nothing of the value."""
+"""How similar (`wup`) an outlier must be to its group; below that, the group's name would say nothing of the value."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Branch:
 
 
 def branch(concept: int | None, children: Sequence[Branch | int], *, rest: bool = False) -> Branch:
-    """A branch with its children in their one order."""
+    """A branch with its children sorted, so that equal trees are equal values."""
     return Branch(concept, tuple(sorted(children, key=_first_leaf)), rest)
 
 

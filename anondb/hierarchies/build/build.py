@@ -18,7 +18,7 @@ LEAST_KNOWN = 0.5
 """The share of the distinct values that must be known: a hierarchy of the others would be a list below its root."""
 
 NEARLY_ALL = 0.9
-"""The share of the values that one class holds for the others to stand apart: a crow among birds may be a people."""
+"""If one class holds this share of the values, the others were perhaps misread: "Crow" among birds may be a people."""
 
 Progress = Callable[[str, float], None]
 
@@ -32,7 +32,7 @@ class SenseChoice:
 
 
 Ask = Callable[[Mapping[str, Sequence[SenseChoice]]], Mapping[str, str]]
-"""Asked for the values that nothing tells apart; says what some of them mean (value → term, key or id)."""
+"""Is given the values whose senses nothing tells apart; returns what some of them mean (value → term, key or id)."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def understood(
 
 
 def leaf_label(value: str) -> str:
-    """The label of which the value is left when its sense is taken off; a value may look as if it had one."""
+    """A label that is the value once its sense (`#1`) is taken off, also for a value that itself ends like a sense."""
     return value if split_sense(value)[0] == value else f"{value}#1"
 
 
@@ -75,7 +75,7 @@ def _labelled(
 
 
 def _offered(node: Branch, above: str, names: Mapping[int, Sequence[str]]) -> Iterator[str]:
-    """Labels for a class, the best first; they never end, so that one is free."""
+    """Labels for a class, the best first, without end: one of them is not taken yet."""
     # a name that ends like a sense would lose its end in a release
     plain = [split_sense(name)[0] for name in ([ROOT] if node.concept is None else names[node.concept])]
     if node.rest:

@@ -1,4 +1,4 @@
-"""What hierarchies are built from, and the candidates that come of it: stored, and ranked, all at once."""
+"""The queries of building: read values, senses and hypernyms; store the candidates, and rank them."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def values(db: Executor, source: ColumnSource) -> dict[str, int]:
 
 
 def senses(db: Executor, terms: Sequence[str], ontology: str) -> dict[str, ValueSense]:
-    """What each value means that the ontology knows."""
+    """The senses of the values that the ontology knows."""
     return {row[0]: ValueSense(*row) for row in db.rows(Statement("senses", _SENSES, (list(terms), ontology)))}
 
 
@@ -155,7 +155,7 @@ def hypernyms(db: Executor, concepts: Sequence[int]) -> list[Hypernym]:
 
 
 def perspectives(db: Executor, concepts: Sequence[int], bound: float) -> list[tuple[int, int, str]]:
-    """Concept, what it could be called from another side, and its label; the nearest first."""
+    """A concept, another concept that could name the same class, and that one's label; the most similar first."""
     return cast(list[tuple[int, int, str]], db.rows(Statement("perspectives", _PERSPECTIVES, (list(concepts), bound))))
 
 
@@ -223,7 +223,7 @@ def _refuse_taken(db: Executor, names: Sequence[str]) -> None:
 
 
 def rank(db: Executor, names: Sequence[str], method: RankingMethod, source: ColumnSource | None) -> Ranking:
-    """Hierarchies on four sides, best first, and how each is built; by a column, leaves count as they occur there."""
+    """Ranks hierarchies by the four aspects, best first; with a column, each leaf counts as often as it occurs there."""
     weights = [method.weights[aspect] for aspect in ASPECTS]
     column = (None, None) if source is None else (source.table, source.column)
     given = (list(names), *weights, method.k, method.measure, method.aggregate, *column)

@@ -34,7 +34,7 @@ class Aspect:
 
 @dataclass(frozen=True)
 class Figure:
-    """Of the depths of the leaves, the children of the inner nodes, or the nodes of each depth."""
+    """Statistics of a tree: the depths of its leaves, the children of its inner nodes, or the nodes at each depth."""
 
     mean: float
     deviation: float

@@ -72,7 +72,7 @@ def _account(built: BuiltInfo) -> dict[str, Any]:
 
 
 def plan_values(db: Runner, plan: Plan) -> None:
-    """The statement that reads the values of such a column; what is done with them has no place in a script."""
+    """Shows the statement that reads the values of such a column; what is built from them is not known before a run."""
     db.stage = "prepare"
     for coded in (*plan.quasi, *plan.sensitive):
         if isinstance(coded.hierarchy, BuiltVgh):
