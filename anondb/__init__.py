@@ -21,6 +21,7 @@ from anondb.errors import (
 
 if TYPE_CHECKING:
     from anondb.api import Database, Release, connect
+    from anondb.policy.model import Policy
     from anondb.run.plan import Options
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Database",
     "DatabaseError",
     "Options",
+    "Policy",
     "PolicyError",
     "Release",
     "UnsatisfiableError",
@@ -43,6 +45,7 @@ _LATER = {
     "Release": "anondb.api",
     "connect": "anondb.api",
     "Options": "anondb.run.plan",
+    "Policy": "anondb.policy.model",
 }
 
 

@@ -60,9 +60,9 @@ def fill(connection: Connection, table: str, kind: str, words: int) -> None:
 def measure(db: Database, table: str, perspectives: int) -> dict[str, float]:
     """Seconds of building and of ranking the candidates of a table's words."""
     started = time.perf_counter()
-    built = db.build_vgh(table, table, "word", perspectives=perspectives, replace=True)
+    built = db.hierarchies.build(table, table, "word", perspectives=perspectives, replace=True)
     building = time.perf_counter() - started
-    ranking = db.rank_vghs(table, RankingMethod(table=table, column="word"))
+    ranking = db.hierarchies.rank(table, RankingMethod(table=table, column="word"))
     ranked = time.perf_counter() - started
     say(
         f"{table}: {len(built.names)} candidates, {building:.1f} s to build, {ranked - building:.1f} s to rank"

@@ -88,7 +88,7 @@ def _case(
     db.connection.execute("drop table if exists visits")
     visits.fill(db.connection, shape)
     rounds = Rounds()
-    found = db.compare(
+    found = db.releases.compare(
         parse(POLICY), k=k, variants=variants, options=RunOptions(evaluate=evaluate), listener=rounds
     )
     trials = [

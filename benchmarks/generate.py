@@ -45,7 +45,7 @@ def _measure(db: Database, domain: str, rows: int, options: Options) -> dict[str
     for _ in range(options.repeat):
         db.connection.execute("drop table if exists bench.people")
         began = time.perf_counter()
-        db.generate(domain, rows, "bench.people", seed=SEED)
+        db.synthetic.generate(domain, rows, "bench.people", seed=SEED)
         runs.append(round(time.perf_counter() - began, 3))
     violated = {
         f"{one} → {other}": _violations(db.connection, one, other) for one, other in DEPENDENCIES[domain]

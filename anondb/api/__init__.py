@@ -1,6 +1,20 @@
-"""The library: databases, what they do, and the releases that come of it."""
+"""The library: databases, their rooms, policies, and the releases that come of them."""
 
 from anondb.api.database import Database, connect
+from anondb.api.hierarchies import Hierarchies
+from anondb.api.ontologies import Ontologies
 from anondb.api.release import Release
+from anondb.api.releases import Releases
+from anondb.api.secret import Secret
+from anondb.api.synthetic import Synthetic
 
-__all__ = ["Database", "Release", "connect"]
+__all__ = [
+    "Database",
+    "Hierarchies",
+    "Ontologies",
+    "Release",
+    "Releases",
+    "Secret",
+    "Synthetic",
+    "connect",
+]

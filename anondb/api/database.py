@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -16,25 +16,21 @@ from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from anondb.api.building import Building
+from anondb.api.forwards import forward
 from anondb.api.hierarchies import Hierarchies
 from anondb.api.ontologies import Ontologies
 from anondb.api.release import Release
-from anondb.api.secrets import Secrets
-from anondb.api.synthetic import SyntheticTables
+from anondb.api.releases import Releases
+from anondb.api.secret import Secret
+from anondb.api.synthetic import Synthetic
 from anondb.db import introspect as catalog
-from anondb.db import kept_runs
 from anondb.db.connection import Connection, Door, find, is_free, is_superuser
 from anondb.db.install import older_policies, removal, upgrade
 from anondb.db.install.upgrade import Status
-from anondb.policy.load import load
-from anondb.policy.model import Policy
+from anondb.policy.accept import PolicyInput, policy_from
 from anondb.run.plan import Options
 
 if TYPE_CHECKING:
-    from anondb.compare.compare import CompareListener
-    from anondb.compare.comparison import Trials
-    from anondb.evaluation.evaluation import Evaluation
     from anondb.run.explore import OpenLattice
     from anondb.run.pipeline import Listener
     from anondb.study.experiment import ExperimentRequest
@@ -53,8 +49,19 @@ def connect(dsn: str | None = None, *, owner: str | None = None) -> Database:
     return Database(find(dsn, owner))
 
 
-class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
-    """A PostgreSQL database with anondb in it."""
+class Database:
+    """A PostgreSQL database with anondb in it: policies run on it, and its rooms hold the rest.
+
+    A policy is given as a `Policy`, a dict that is built as the TOML file is, the path of such a file,
+    or its text (a str of several lines).
+
+    ```python
+    with anondb.connect() as db:
+        db.hierarchies.load("occupation", "occupation.csv")
+        release = db.run("admissions.toml")
+        print(release.metrics)
+    ```
+    """
 
     def __init__(self, door: Door) -> None:
         self.door = door
@@ -68,9 +75,34 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
             door.close()
             raise
 
+    @cached_property
+    def hierarchies(self) -> Hierarchies:
+        """The stored hierarchies: load, build, rank, score."""
+        return Hierarchies(self.session)
+
+    @cached_property
+    def ontologies(self) -> Ontologies:
+        """The stored ontologies: load, look up, say what terms mean."""
+        return Ontologies(self.session)
+
+    @cached_property
+    def synthetic(self) -> Synthetic:
+        """Synthetic tables: generate them, learn their domain."""
+        return Synthetic(self.session)
+
+    @cached_property
+    def releases(self) -> Releases:
+        """What was released: evaluate, report, compare."""
+        return Releases(self.door, self.session)
+
+    @cached_property
+    def secret(self) -> Secret:
+        """The secret of the installation: renew, export, take over."""
+        return Secret(self.session)
+
     def run(
         self,
-        policy: Policy | Path | str,
+        policy: PolicyInput,
         *,
         options: Options | None = None,
         listener: Listener | None = None,
@@ -82,7 +114,7 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
         """
         from anondb.run import release as running
 
-        policy, options = _policy(policy), options or Options()
+        policy, options = policy_from(policy), options or Options()
         self._warn_superuser()
         if report is not None:
             from anondb.report import release as release_report
@@ -96,14 +128,7 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
             release.report(report)
         return release
 
-    def report(self, run: int | str = "last", file: Path | str | None = None) -> Path:
-        """Writes the report of a run, one HTML file, from the history alone; returns where it is."""
-        from anondb.report import release as release_report
-
-        upgrade.require_current(self.session)
-        return release_report.write(self.session, run, file)
-
-    def plan(self, policy: Policy | Path | str, *, replace: bool = False) -> str:
+    def plan(self, policy: PolicyInput, *, replace: bool = False) -> str:
         """The whole SQL that a run would send; reads the catalogue and touches nothing."""
         from anondb.methods.meanings import ontologies
         from anondb.methods.registry import method_of, other_shapes
@@ -111,7 +136,7 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
         from anondb.run.compile import compile_plan
 
         upgrade.require_current(self.session)
-        policy = _policy(policy)
+        policy = policy_from(policy)
         source = catalog.resolve_source(self.session, policy.source)
         target = catalog.resolve_target(self.session, policy.target)
         items = catalog.resolve_items(self.session, policy)
@@ -124,7 +149,7 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
 
     def lattice(
         self,
-        policy: Policy | Path | str,
+        policy: PolicyInput,
         *,
         full: bool = False,
         options: Options | None = None,
@@ -135,76 +160,9 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
         from anondb.run.pipeline import Silence
 
         observe = (listener or Silence()).step
-        return exploring.explore(self.door, _policy(policy), options or Options(), full=full, observe=observe)
-
-    def evaluate(self, run: int | str = "last") -> Evaluation:
-        """What a run found that its release is worth and gives away; `"last"` is the last that published."""
-        from anondb.evaluation import evaluation
-
-        upgrade.require_current(self.session)
-        return evaluation.of_run(kept_runs.find(self.session, run))
-
-    def evaluate_tables(
-        self,
-        original: str,
-        release: str,
-        *,
-        quasi: Sequence[str],
-        key: str | None = None,
-        vghs: Mapping[str, str] | None = None,
-        sensitive: Sequence[str] = (),
-        population: str | None = None,
-        fraction: float | None = None,
-        sample: int | None = None,
-        seed: int = 0,
-        roots: Sequence[str] | None = None,
-        unit: str | None = None,
-        listener: Listener | None = None,
-    ) -> Evaluation:
-        """What a release that anyone has made is worth and gives away, against its original.
-
-        `key` names a record in both tables; without it, what needs the link is left out. `vghs` names stored
-        hierarchies by column. `unit` names the person, whom risk then counts.
-        `roots` are the labels, one for each quasi-identifier, of a record that is masked.
-        """
-        from anondb.evaluation import tables as tables
-        from anondb.evaluation.two_tables import EvaluationRequest
-        from anondb.run.pipeline import Silence
-
-        asked = EvaluationRequest(
-            original,
-            release,
-            quasi,
-            key,
-            vghs or {},
-            sensitive,
-            population,
-            fraction,
-            sample,
-            seed,
-            roots,
-            unit,
+        return exploring.explore(
+            self.door, policy_from(policy), options or Options(), full=full, observe=observe
         )
-        return tables.evaluate_tables(self.door, asked, (listener or Silence()).step)
-
-    def compare(
-        self,
-        policy: Policy | Path | str,
-        *,
-        algorithms: Sequence[str] | None = None,
-        k: Sequence[int] | None = None,
-        quasi: Sequence[int] | None = None,
-        variants: Sequence[str] | None = None,
-        options: Options | None = None,
-        listener: CompareListener | None = None,
-    ) -> Trials:
-        """Tries every algorithm, or its variants, with every k and so many quasi-identifiers; publishes nothing."""
-        from anondb.compare import compare as comparing
-        from anondb.compare.comparison import Trials
-
-        policy = _policy(policy)
-        settings = comparing.settings_of(policy, algorithms, k, quasi, variants)
-        return Trials(policy, comparing.compare(self.door, policy, settings, options or Options(), listener))
 
     def experiment(
         self, asked: ExperimentRequest | None = None, progress: StudyProgress | None = None
@@ -229,6 +187,20 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
     def remove(self) -> list[str]:
         """Takes away everything that is anondb's, and only that; releases stay."""
         return removal.remove(self.session)
+
+    # what documentation has always called so
+    load_vgh = forward("hierarchies", Hierarchies.load)
+    build_vgh = forward("hierarchies", Hierarchies.build)
+    rank_vghs = forward("hierarchies", Hierarchies.rank)
+    keep_vgh = forward("hierarchies", Hierarchies.keep)
+    score = forward("hierarchies", Hierarchies.score)
+    generate = forward("synthetic", Synthetic.generate)
+    generate_grid = forward("synthetic", Synthetic.grid)
+    learn = forward("synthetic", Synthetic.learn)
+    evaluate = forward("releases", Releases.evaluate)
+    evaluate_tables = forward("releases", Releases.evaluate_tables)
+    report = forward("releases", Releases.report)
+    compare = forward("releases", Releases.compare)
 
     @cached_property
     def connection(self) -> Connection:
@@ -275,7 +247,3 @@ class Database(Hierarchies, Building, Ontologies, SyntheticTables, Secrets):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _policy(policy: Policy | Path | str) -> Policy:
-    return policy if isinstance(policy, Policy) else load(policy)

@@ -1,7 +1,8 @@
-"""The part of the library that loads ontologies and asks them."""
+"""`db.ontologies`: the stored ontologies, what their terms mean, and how alike these are."""
 
 from __future__ import annotations
 
+import builtins
 from pathlib import Path
 
 from anondb.db import ontology as stored
@@ -13,11 +14,21 @@ from anondb.ontology.model import Progress, split
 
 
 class Ontologies:
-    """The ontologies of a database."""
+    """The ontologies of a database.
 
-    session: Session
+    ```python
+    with anondb.connect() as db:
+        db.ontologies.load("wordnet")
+        print(db.ontologies.show("bat"))
+        db.ontologies.map("consultant", "doctor")
+        print(db.ontologies.similarity("surgeon", "doctor"))
+    ```
+    """
 
-    def load_ontology(
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def load(
         self,
         source: Path | str,
         *,
@@ -27,37 +38,38 @@ class Ontologies:
         progress: Progress | None = None,
     ) -> Loaded:
         """Stores `"wordnet"`, or the ontology in an OBO or CSV file; the same once more changes nothing."""
-        upgrade.require_current(self.session)
+        upgrade.require_current(self._session)
         chosen = ontology_files.name_of(source, name)
         reading, storing = split(progress, 0.3)
-        found = ontology_files.read(source, verbs=verbs, skip_broken=skip_broken, progress=reading)
-        return stored.store(self.session, chosen, found, storing)
+        ontology = ontology_files.read(source, verbs=verbs, skip_broken=skip_broken, progress=reading)
+        return stored.store(self._session, chosen, ontology, storing)
 
-    def ontologies(self) -> list[OntologyInfo]:
+    def list(self) -> builtins.list[OntologyInfo]:
         """All stored ontologies."""
-        upgrade.require_current(self.session)
-        return stored.catalogue(self.session)
+        upgrade.require_current(self._session)
+        return stored.catalogue(self._session)
 
-    def drop_ontology(self, name: str) -> None:
-        upgrade.require_current(self.session)
-        stored.drop(self.session, name)
-
-    def senses(self, term: str, ontology: str = "wordnet") -> list[Sense]:
+    def show(self, term: str, ontology: str = "wordnet") -> builtins.list[Sense]:
         """What a term can mean, best known sense first."""
-        upgrade.require_current(self.session)
-        return stored.senses(self.session, term, ontology)
+        upgrade.require_current(self._session)
+        return stored.senses(self._session, term, ontology)
 
     def similarity(self, a: str, b: str, measure: str = "wup", ontology: str = "wordnet") -> float:
         """The similarity in [0, 1] of two terms, keys or ids."""
-        upgrade.require_current(self.session)
-        return stored.similarity(self.session, a, b, measure, ontology)
+        upgrade.require_current(self._session)
+        return stored.similarity(self._session, a, b, measure, ontology)
 
-    def map_term(self, term: str, concept: str | None, ontology: str = "wordnet") -> None:
+    def map(self, term: str, concept: str | None, ontology: str = "wordnet") -> None:
         """Says what a term means, for all hierarchies that use the ontology; None forgets it."""
-        upgrade.require_current(self.session)
-        stored.map_term(self.session, term, concept, ontology)
+        upgrade.require_current(self._session)
+        stored.map_term(self._session, term, concept, ontology)
 
-    def mappings(self, ontology: str = "wordnet") -> list[TermMapping]:
+    def mappings(self, ontology: str = "wordnet") -> builtins.list[TermMapping]:
         """What users said that terms mean."""
-        upgrade.require_current(self.session)
-        return stored.mappings(self.session, ontology)
+        upgrade.require_current(self._session)
+        return stored.mappings(self._session, ontology)
+
+    def drop(self, name: str) -> None:
+        """Forgets a stored ontology, with what was derived from it."""
+        upgrade.require_current(self._session)
+        stored.drop(self._session, name)

@@ -23,11 +23,12 @@ class Release:
 
     @property
     def metrics(self) -> Mapping[str, float]:
+        """The figures of the run, by name."""
         return self.result.all_metrics()
 
     def report(self, file: Path | str | None = None) -> Path:
         """Writes the report of the run that made it: one HTML file, for people."""
-        return self._database.report(self.result.run, file)
+        return self._database.releases.report(self.result.run, file)
 
     def to_frame(self, limit: int | None = None) -> pandas.DataFrame:
         """The released rows (or the first of them) as a pandas DataFrame."""

@@ -1,4 +1,4 @@
-"""The part of the library that makes synthetic tables; `anondb.api.Database` has it among its methods."""
+"""`db.synthetic`: tables of synthetic rows, and domains that are learned from tables."""
 
 from __future__ import annotations
 
@@ -15,10 +15,18 @@ if TYPE_CHECKING:
     from anondb.synthetic.learning import Learned, LearnOptions
 
 
-class SyntheticTables:
-    """What a database can generate, and learn from its tables."""
+class Synthetic:
+    """What a database can generate, and learn from its tables.
 
-    session: Session
+    ```python
+    with anondb.connect() as db:
+        db.synthetic.generate("irish_census", 100_000, "public.people", seed=7)
+        print(db.synthetic.learn("hospital.admissions").text)
+    ```
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def generate(
         self,
@@ -34,9 +42,9 @@ class SyntheticTables:
         """Makes a table of synthetic rows of a built-in domain (`"irish_census"`) or of one in a file."""
         from anondb.synthetic import generation
 
-        upgrade.require_current(self.session)
+        upgrade.require_current(self._session)
         return generation.generate(
-            self.session,
+            self._session,
             domain,
             rows,
             table,
@@ -46,7 +54,7 @@ class SyntheticTables:
             progress=progress,
         )
 
-    def generate_grid(
+    def grid(
         self,
         domain: Domain | Path | str,
         table: str,
@@ -59,9 +67,9 @@ class SyntheticTables:
         """Makes a table for each of the twelve distributions and each size, and tells how different they are."""
         from anondb.synthetic import generation
 
-        upgrade.require_current(self.session)
+        upgrade.require_current(self._session)
         return generation.grid(
-            self.session,
+            self._session,
             domain,
             table,
             sizes=generation.SIZES if sizes is None else sizes,
@@ -70,7 +78,7 @@ class SyntheticTables:
             progress=progress,
         )
 
-    def generate_statement(
+    def statement(
         self,
         domain: Domain | Path | str,
         rows: int,
@@ -83,14 +91,14 @@ class SyntheticTables:
         """The SQL that would make the table, for any client; touches nothing."""
         from anondb.synthetic import generation
 
-        upgrade.require_current(self.session)
+        upgrade.require_current(self._session)
         return generation.statement(
-            self.session, domain, rows, table, distribution=distribution, sort=sort, seed=seed
+            self._session, domain, rows, table, distribution=distribution, sort=sort, seed=seed
         )
 
     def learn(self, table: str, options: LearnOptions | None = None) -> Learned:
         """A domain from a table: its `text` is TOML, and has nothing that only few records have."""
         from anondb.synthetic import learning
 
-        upgrade.require_current(self.session)
-        return learning.learn(self.session, table, options)
+        upgrade.require_current(self._session)
+        return learning.learn(self._session, table, options)

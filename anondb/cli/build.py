@@ -82,7 +82,7 @@ def build(
             bar.start()
             return given
 
-        made = db.build_vgh(
+        made = db.hierarchies.build(
             name,
             source,
             column,
@@ -98,9 +98,9 @@ def build(
             progress=lambda doing, done: bar.update(task, description=doing, completed=done * 0.7),
         )
         bar.update(task, description="ranking", completed=0.7)
-        ranking = db.rank_vghs(made.names, method)
+        ranking = db.hierarchies.rank(made.names, method)
         if best:
-            db.keep_vgh(ranking.winner, name, replace=replace)
+            db.hierarchies.keep(ranking.winner, name, replace=replace)
         made_by = {candidate.name: ", ".join(candidate.made_by) for candidate in made.candidates}
         if report is not None:
             _write(db, ranking, report, made_by)
@@ -149,9 +149,9 @@ def rank(
         raise UsageError("--best stores the winner under the one name that was built", hint="name one")
     method = RankingMethod(read_weights(weights), k, measure, aggregate, source, column)
     with connect(dsn) as db:
-        ranking = db.rank_vghs(names if len(names) > 1 else names[0], method)
+        ranking = db.hierarchies.rank(names if len(names) > 1 else names[0], method)
         if best:
-            db.keep_vgh(ranking.winner, names[0], replace=replace)
+            db.hierarchies.keep(ranking.winner, names[0], replace=replace)
         if report is not None:
             _write(db, ranking, report, {})
     if as_json:
@@ -199,7 +199,7 @@ def _tell(made: Building) -> None:
 
 def _write(db: Database, ranking: Ranking, file: Path, made_by: Mapping[str, str]) -> None:
     try:
-        db.report_vghs(ranking, file, made_by)
+        db.hierarchies.report(ranking, file, made_by)
     except (OSError, ValueError) as error:
         raise UsageError(f"{file}: cannot be written: {reason_of(error)}", hint="check its name") from None
 

@@ -123,7 +123,7 @@ def compare(
     options = Options(evaluate=evaluate.value, time_limit=time_limit)
     require_possible_files(csv, report)
     with connect(dsn) as db, _Progress() as progress:
-        comparison = db.compare(
+        comparison = db.releases.compare(
             loaded,
             algorithms=names,
             k=numbers[0],

@@ -168,7 +168,7 @@ def make_admissions(db: Database, example: Path) -> None:
     """The table as `anondb generate hospital.toml --rows 5000` makes it, and a schema for its release."""
     with db.session.transaction():
         db.session.execute(_SCHEMAS)
-        db.generate(example / "hospital.toml", 5000, "hospital.admissions")
+        db.synthetic.generate(example / "hospital.toml", 5000, "hospital.admissions")
         db.session.execute(_MARK)
 
 
@@ -237,7 +237,7 @@ def _steps(db: Database, result: Result) -> None:
 def _report(db: Database, result: Result, folder: Path) -> Path | None:
     """A file with all figures; without the packages for that, how to get them."""
     try:
-        file = db.report(result.run, folder / "report.html")
+        file = db.releases.report(result.run, folder / "report.html")
     except UsageError as error:
         _pairs({"no report": f"{error.message} ({error.hint})"})
         return None

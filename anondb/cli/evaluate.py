@@ -95,7 +95,7 @@ def evaluate(
                 hint="give the number of a run alone, or --original, --release and --quasi",
             )
         with connect(dsn) as db:
-            found = db.evaluate(run)
+            found = db.releases.evaluate(run)
     else:
         missing = [name for name, value in of_tables.items() if value is None]
         if original is None or release is None or quasi is None:
@@ -106,7 +106,7 @@ def evaluate(
                 hint="anondb evaluate last, or anondb evaluate --original T --release T2 --key id --quasi age,zip",
             )
         with connect(dsn) as db, RunProgress() as progress:
-            found = db.evaluate_tables(
+            found = db.releases.evaluate_tables(
                 original,
                 release,
                 quasi=_names(quasi),

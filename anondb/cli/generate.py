@@ -83,7 +83,7 @@ def generate(
     with connect(dsn) as db:
         if print_:
             echo(
-                db.generate_statement(
+                db.synthetic.statement(
                     domain, rows or 0, target, distribution=distribution, sort=sort, seed=seed
                 ),
                 nl=False,
@@ -91,9 +91,11 @@ def generate(
             return
         with _progress("tables" if all_distributions else "rows") as progress:
             if all_distributions:
-                grid = db.generate_grid(domain, target, sizes=counts, sort=sort, seed=seed, progress=progress)
+                grid = db.synthetic.grid(
+                    domain, target, sizes=counts, sort=sort, seed=seed, progress=progress
+                )
             else:
-                made = db.generate(
+                made = db.synthetic.generate(
                     domain,
                     rows or 0,
                     target,
@@ -146,7 +148,7 @@ def learn(
 
     options = LearnOptions(threshold, identifier or (), _dependencies(given or []), minimum, bins)
     with connect(dsn) as db:
-        learned = db.learn(source, options)
+        learned = db.synthetic.learn(source, options)
     write(learned.text, file)
     for left in learned.left_out:
         err.print(f"left out: {plain(left)}", soft_wrap=True)

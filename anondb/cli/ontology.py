@@ -53,7 +53,9 @@ def load(
       anondb ontology load doid.obo --name disease
     """
     with connect(dsn) as db, _progress() as listener:
-        loaded = db.load_ontology(source, name=name, verbs=verbs, skip_broken=skip_broken, progress=listener)
+        loaded = db.ontologies.load(
+            source, name=name, verbs=verbs, skip_broken=skip_broken, progress=listener
+        )
     info = loaded.info
     if loaded.outcome == "unchanged":
         out.print(f"{plain(info.name)} is there already; nothing was changed")
@@ -71,7 +73,7 @@ def load(
 def list_(dsn: Dsn = None, as_json: Json = False) -> None:
     """List the loaded ontologies."""
     with connect(dsn) as db:
-        infos = db.ontologies()
+        infos = db.ontologies.list()
     if as_json:
         fields = ("name", "kind", "version", "concepts", "depth")
         listed = [{field: getattr(info, field) for field in fields} for info in infos]
@@ -108,7 +110,7 @@ def show(
       anondb ontology show 'type 2 diabetes' --ontology doid --json
     """
     with connect(dsn) as db:
-        senses = db.senses(term, ontology)
+        senses = db.ontologies.show(term, ontology)
     if not senses:
         raise UsageError(
             f'ontology "{ontology}" has no concept for "{term}"',
@@ -149,8 +151,8 @@ def map_(
         )
     with connect(dsn) as db:
         if term is not None:
-            db.map_term(term, concept, ontology)
-        mappings = db.mappings(ontology)
+            db.ontologies.map(term, concept, ontology)
+        mappings = db.ontologies.mappings(ontology)
     listing = table("term", "means", "concept")
     for mapping in mappings:
         listing.add_row(plain(mapping.term), plain(mapping.label), plain(mapping.key))
@@ -164,7 +166,7 @@ def drop(
 ) -> None:
     """Forget an ontology, with the similarities and meanings that come from it."""
     with connect(dsn) as db:
-        db.drop_ontology(name)
+        db.ontologies.drop(name)
     out.print(f"{plain(name)} is gone")
 
 

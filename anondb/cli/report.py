@@ -31,4 +31,4 @@ def report(
     Example: anondb report last --out admissions.html
     """
     with connect(dsn) as db:
-        echo(f"report: {db.report(run, file)}")
+        echo(f"report: {db.releases.report(run, file)}")

@@ -66,7 +66,9 @@ def score(
     with connect(dsn) as db:
         several = len(names) > 1 or wanted is not None
         scored = (
-            db.score_set(names, method, preferences=wanted) if several else db.score(names[0], **vars(method))
+            db.hierarchies.score_set(names, method, preferences=wanted)
+            if several
+            else db.hierarchies.score(names[0], **vars(method))
         )
     if as_json:
         echo_json(scored.as_json())
@@ -95,8 +97,8 @@ def senses(
     with connect(dsn) as db:
         with db.session.transaction():  # all choices or none
             for label, concept in chosen:
-                db.choose_sense(name, label, concept)
-        senses_of_nodes = db.vgh_senses(name)
+                db.hierarchies.choose_sense(name, label, concept)
+        senses_of_nodes = db.hierarchies.senses(name)
     if as_json:
         echo_json([asdict(sense) for sense in senses_of_nodes])
         return

@@ -32,7 +32,7 @@ def renew(
     with connect(dsn) as db:
         if not yes:
             typer.confirm(f"{_OTHERS} Go on?", abort=True)
-        db.renew_secret()
+        db.secret.renew()
     out.print("the secret is a new one")
     err.print(_OTHERS)
 
@@ -48,7 +48,7 @@ def export(
     Whoever has it can recompute what a recipient must not: keep it as you keep the data.
     """
     with connect(dsn) as db:
-        path = db.export_secret(file, force=force)
+        path = db.secret.export(file, force=force)
     out.print(f"the secret is in {path}", markup=False)
 
 
@@ -62,6 +62,6 @@ def import_(
     with connect(dsn) as db:
         if not yes:
             typer.confirm(f"{_OTHERS} Go on?", abort=True)
-        db.import_secret(file)
+        db.secret.take_over(file)
     out.print("the secret is the one of the file")
     err.print(_OTHERS)

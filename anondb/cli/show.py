@@ -65,11 +65,11 @@ def show(
     if exhaustive and form is Format.TREE:
         raise UsageError("a tree of text has no edges to write on", hint="give --format svg or --format dot")
     with connect(dsn) as db:
-        table = db.vgh(name)
+        table = db.hierarchies.show(name)
         losses = _losses(db, name, table, measure, aggregate)
         edges = None
         if exhaustive and losses:
-            edges = db.edge_losses(name, measure=measure or "wup", aggregate=aggregate)
+            edges = db.hierarchies.edge_losses(name, measure=measure or "wup", aggregate=aggregate)
     used = measure or "wup"
     if form is Format.DOT:
         write(picture.dot(name, table, losses, edges=edges, max_leaves=leaves), file)
@@ -88,7 +88,7 @@ def _losses(
 ) -> Mapping[Node, float]:
     """The losses of the inner nodes; empty if no measure was named and the default cannot be computed."""
     try:
-        losses = db.node_losses(name, measure=measure or "wup", aggregate=aggregate)
+        losses = db.hierarchies.node_losses(name, measure=measure or "wup", aggregate=aggregate)
     except AnondbError:
         if measure is not None:
             raise

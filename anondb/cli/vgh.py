@@ -11,7 +11,6 @@ from anondb.api import connect
 from anondb.cli import build, score, show
 from anondb.cli.options import Dsn, Json, Public, VghName
 from anondb.cli.output import echo, echo_json, out, plain, table, write
-from anondb.hierarchies import csvfile
 
 app = typer.Typer(help="Value generalization hierarchies (VGHs) in the catalogue.", no_args_is_help=True)
 
@@ -34,7 +33,7 @@ def load(
     Example: anondb vgh load occupation anondb-demo/occupation.csv
     """
     with connect(dsn) as db:
-        info = db.load_vgh(name, file, replace=replace, ontology=ontology)
+        info = db.hierarchies.load(name, file, replace=replace, ontology=ontology)
     echo(f"{info.name}: {info.leaves} leaves, {info.nodes} nodes, height {info.height}")
 
 
@@ -42,7 +41,7 @@ def load(
 def list_(dsn: Dsn = None, as_json: Json = False) -> None:
     """List the stored hierarchies."""
     with connect(dsn) as db:
-        infos = db.vghs()
+        infos = db.hierarchies.list()
     if as_json:
         fields = ("name", "height", "leaves", "nodes", "ontology")
         echo_json([{field: getattr(info, field) for field in fields} for info in infos])
@@ -71,7 +70,7 @@ def export(
 ) -> None:
     """Write a hierarchy as CSV, in the form that `load` reads."""
     with connect(dsn) as db:
-        text = csvfile.write(db.vgh(name))
+        text = db.hierarchies.export(name)
     write(text, file)
 
 
@@ -79,5 +78,5 @@ def export(
 def drop(name: VghName, dsn: Dsn = None) -> None:
     """Forget a stored hierarchy."""
     with connect(dsn) as db:
-        db.drop_vgh(name)
+        db.hierarchies.drop(name)
     echo(f"{name} is gone")

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from anondb.hierarchies.forms import Hierarchy
 
@@ -102,6 +103,21 @@ class Method:
 
 @dataclass(frozen=True)
 class Policy:
+    """What to release, from where, how, and what it must satisfy; checked, so that a run can take it.
+
+    ```python
+    policy = anondb.Policy.from_dict(
+        {
+            "source": "hospital.admissions",
+            "target": "share.admissions",
+            "privacy": {"k": 5, "suppression": 0.02},
+            "method": {"algorithm": "datafly"},
+            "columns": {"name": {"role": "identifier"}, "zip": {"role": "quasi", "hierarchy": {"mask": "right"}}},
+        }
+    )
+    ```
+    """
+
     source: Name
     target: Name
     privacy: Privacy
@@ -110,6 +126,28 @@ class Policy:
     text: str  # the file as it was read
     place: str  # what errors call it: the file's name
     sha256: str  # of what the policy says, not of how it is written
+
+    # what reads a policy imports this module, so these import it when they are called
+    @staticmethod
+    def load(path: Path | str) -> Policy:
+        """The policy in a TOML file; relative paths in it start at its folder."""
+        from anondb.policy.load import load
+
+        return load(path)
+
+    @staticmethod
+    def parse(text: str) -> Policy:
+        """The policy in the text of a TOML file; relative paths in it start at the current folder."""
+        from anondb.policy.load import parse
+
+        return parse(text)
+
+    @staticmethod
+    def from_dict(mapping: Mapping[str, Any]) -> Policy:
+        """The policy in a dict that is built as the TOML file is; it goes through the same checks."""
+        from anondb.policy.accept import from_dict
+
+        return from_dict(mapping)
 
     @property
     def quasi(self) -> tuple[Column, ...]:

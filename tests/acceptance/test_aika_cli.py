@@ -94,7 +94,7 @@ def test_a_person_is_asked_what_nothing_tells_apart_and_a_pipe_is_not(toy: Datab
     assert asking.returncode == 0, told
     assert told.count("What does bat mean?") == 2
     assert "2  mammal" in told
-    [row] = [row for row in toy.vgh("pet.base").rows if row[0] == "bat"]
+    [row] = [row for row in toy.hierarchies.show("pet.base").rows if row[0] == "bat"]
     assert row[1:] == ("mammal", "animal", "thing")
 
 
@@ -117,8 +117,8 @@ def test_a_report_has_scores_structure_and_pictures(toy: Database, cli: Cli, tmp
 
 @pytest.mark.once
 def test_an_exhaustive_picture_has_the_loss_of_every_edge(toy: Database, cli: Cli) -> None:
-    toy.build_vgh("pet", "pets", "name", ontology="toy")
-    edges = toy.edge_losses("pet.base")
+    toy.hierarchies.build("pet", "pets", "name", ontology="toy")
+    edges = toy.hierarchies.edge_losses("pet.base")
     found: list[Any] = toy.connection.execute(LOSSES).fetchall()
     lost = {(leaf, level): loss for leaf, level, loss in found}
     assert edges[0, "owl"] == pytest.approx(lost["owl", 1])
@@ -170,8 +170,8 @@ def test_any_loaded_ontology_builds(db: Database, cli: Cli, tmp_path: Path, file
     db.connection.execute(
         "create table stays as select unnest(array['flu', 'measles', 'cholera']) as disease"
     )
-    db.build_vgh("disease", "stays", "disease", ontology="own")
-    assert set(db.vgh("disease.base").rows) == {
+    db.hierarchies.build("disease", "stays", "disease", ontology="own")
+    assert set(db.hierarchies.show("disease.base").rows) == {
         ("flu", "viral", "ill"), ("measles", "viral", "ill"), ("cholera", "cholera", "ill"),
     }  # fmt: skip
 
@@ -219,7 +219,7 @@ def test_96_animals_have_a_hundred_candidates_and_a_base_that_is_not_worse_than_
 
 def not_worse_than_mixed(db: Database, name: str) -> None:
     """The law: values moved into branches that are not theirs, level by level, do not lose less."""
-    base, gsl = db.vgh(name), db.score(name).gsl
+    base, gsl = db.hierarchies.show(name), db.hierarchies.score(name).gsl
     found = db.connection.execute(SENSES, (name,)).fetchall()
     concepts: dict[Any, Any] = {(level, label): concept for level, label, concept in found}
     for seed in range(3):
@@ -227,7 +227,7 @@ def not_worse_than_mixed(db: Database, name: str) -> None:
         queries.store(
             Executor(db.connection, lambda step: None), {"mixed": mixed}, "wordnet", replace=["mixed"]
         )
-        assert gsl <= db.score("mixed").gsl
+        assert gsl <= db.hierarchies.score("mixed").gsl
 
 
 def perturbed(table: VghTable, concepts: dict[Node, int], draw: random.Random) -> queries.Built:

@@ -224,7 +224,7 @@ class Meddler(Silence):
 def test_all_trials_see_the_data_of_one_moment(clinic: Clinic) -> None:
     listener = Meddler(clinic)
     with Database(Door(clinic.dsn)) as database:
-        found = database.compare(
+        found = database.releases.compare(
             clinic.policy(),
             algorithms=["datafly", "mondrian"],
             k=[2, 3],
@@ -247,7 +247,7 @@ def test_the_documented_comparison_is_the_examples(db: Database) -> None:
     make_admissions(db, EXAMPLE)
     shown = ("classes", "suppressed", "gen_iloss", "prosecutor_mean")
     documented = {(row[0], row[1]): row for row in rows("docs/compare.md", "Which algorithm fits your data")}
-    found = db.compare(EXAMPLE / "admissions.toml", k=[50])
+    found = db.releases.compare(EXAMPLE / "admissions.toml", k=[50])
     for run in found.runs:
         told = [figure(run.figures[name], describe(name).format) for name in shown]
         row = documented[run.algorithm, str(run.k)]

@@ -77,7 +77,12 @@ def test_last_is_the_last_run_that_published(clinic: Clinic) -> None:
     run = clinic.has_released()["run"]
     assert clinic.cli("run", clinic.policy(privacy="k = 25")).returncode == 3
     with Database(Door(clinic.dsn)) as db:
-        assert db.evaluate().run == db.evaluate(run).run == db.evaluate(str(run)).run == run
+        assert (
+            db.releases.evaluate().run
+            == db.releases.evaluate(run).run
+            == db.releases.evaluate(str(run)).run
+            == run
+        )
 
 
 def test_a_run_that_cannot_be_shown_says_why_and_what_to_do(clinic: Clinic) -> None:
@@ -90,7 +95,7 @@ def test_a_run_that_cannot_be_shown_says_why_and_what_to_do(clinic: Clinic) -> N
 
         def refused(run: int | str) -> str:
             with pytest.raises(UsageError) as caught:
-                db.evaluate(run)
+                db.releases.evaluate(run)
             assert caught.value.hint
             return str(caught.value)
 
@@ -116,7 +121,7 @@ def test_the_tables_of_a_run_give_what_the_run_kept(clinic: Clinic) -> None:
     policy = clinic.policy(with_key(clinic), privacy="k = 3\nsuppression = 0.2")
     with Database(Door(clinic.dsn)) as db:
         kept = db.run(policy, options=Options(levels=(2, 0), evaluate="full")).result.all_metrics()
-        tables = db.evaluate_tables(
+        tables = db.releases.evaluate_tables(
             "hospital.admissions", "share.admissions", key="id", quasi=["age", "zip"], sensitive=["diagnosis"]
         ).as_json()["metrics"]
     different = {"average_class_size", "precision"}  # by the k of the policy, and by its hierarchies

@@ -51,7 +51,7 @@ def ward_db(ward: Clinic) -> Iterator[Database]:
 
 
 def test_the_figures_of_two_tables_are_those_worked_out_by_hand(ward_db: Database) -> None:
-    found = ward_db.evaluate_tables(
+    found = ward_db.releases.evaluate_tables(
         "ward.patient", "ward.release", key="id", quasi=["age", "job"], vghs={"job": "occupation"},
         sensitive=["diagnosis"],
     )  # fmt: skip
@@ -93,7 +93,7 @@ def test_text_and_coverage_stand_side_by_side_in_what_the_command_prints(ward: C
 
 
 def test_measures_that_need_a_link_say_so_without_a_key_and_the_others_come(ward_db: Database) -> None:
-    found = ward_db.evaluate_tables("ward.patient", "ward.release", quasi=["age", "job"]).as_json()
+    found = ward_db.releases.evaluate_tables("ward.patient", "ward.release", quasi=["age", "job"]).as_json()
     assert found["notes"]["gen_iloss"] == found["notes"]["rand"] == found["notes"]["record_linkage_text"]
     assert "needs a key" in found["notes"]["gen_iloss"]
     assert found["metrics"]["prosecutor_max"] == 0.5
@@ -101,7 +101,7 @@ def test_measures_that_need_a_link_say_so_without_a_key_and_the_others_come(ward
 
 
 def test_a_measure_that_fails_says_why_and_the_others_come(ward_db: Database) -> None:
-    found = ward_db.evaluate_tables(
+    found = ward_db.releases.evaluate_tables(
         "ward.patient", "ward.release", key="id", quasi=["age", "job"], sensitive=["diagnosis"],
         vghs={"diagnosis": "disease"},
     ).as_json()  # fmt: skip
@@ -114,7 +114,7 @@ def test_a_measure_that_fails_says_why_and_the_others_come(ward_db: Database) ->
 
 
 def test_numbers_have_a_t_closeness_by_their_order(ward_db: Database) -> None:
-    found = ward_db.evaluate_tables("ward.patient", "ward.patient", quasi=["job"], sensitive=["age"])
+    found = ward_db.releases.evaluate_tables("ward.patient", "ward.patient", quasi=["job"], sensitive=["age"])
     assert {f.name for f in found.figures if f.name.startswith("t_")} == {
         "t_closeness_equal",
         "t_closeness_ordered",
@@ -123,7 +123,7 @@ def test_numbers_have_a_t_closeness_by_their_order(ward_db: Database) -> None:
 
 def test_a_population_or_a_fraction_gives_the_journalists_risk(ward_db: Database) -> None:
     def ask(**given: Any) -> dict[str, Any]:
-        return ward_db.evaluate_tables(
+        return ward_db.releases.evaluate_tables(
             "ward.patient", "ward.release", quasi=["age", "job"], **given
         ).as_json()
 
@@ -144,13 +144,13 @@ def test_masked_records_are_suppressed_and_no_class(ward: Clinic, ward_db: Datab
     found = json.loads(ward.cli("evaluate", *TABLES, *masked).stdout)
     assert (found["released"], found["suppressed"], found["classes"], found["k"]) == (4, 1, 2, 2)
     assert found["metrics"]["prosecutor_max"] == 0.5
-    as_a_class = ward_db.evaluate_tables("ward.patient", "ward.release", quasi=["age", "job"])
+    as_a_class = ward_db.releases.evaluate_tables("ward.patient", "ward.release", quasi=["age", "job"])
     assert (as_a_class.suppressed, as_a_class.classes, as_a_class.k) == (0, 3, 1)
 
 
 def test_a_release_without_rows_is_all_suppressed(ward: Clinic, ward_db: Database) -> None:
     ward.execute("delete from ward.release")
-    found = ward_db.evaluate_tables("ward.patient", "ward.release", key="id", quasi=["age", "job"],
+    found = ward_db.releases.evaluate_tables("ward.patient", "ward.release", key="id", quasi=["age", "job"],
                                     sensitive=["diagnosis"])  # fmt: skip
     assert (found.released, found.suppressed, found.classes, found.k) == (0, 5, 0, 0)
     assert found.as_json()["metrics"]["gen_iloss"] == 1
@@ -204,7 +204,7 @@ def test_what_cannot_be_compared_is_refused(ward: Clinic, ward_db: Database) -> 
     tables = {"original": "ward.patient", "release": "ward.release", "key": "id", "quasi": ["age", "job"]}
     for change, told in REFUSED:
         with pytest.raises(UsageError, match=re.escape(told)) as caught:
-            ward_db.evaluate_tables(**tables | change)
+            ward_db.releases.evaluate_tables(**tables | change)
         assert caught.value.hint, change
         assert caught.value.exit_code == 2
 
@@ -234,7 +234,9 @@ def test_the_callers_own_rights_decide(ward: Clinic, new_role: Callable[[], str]
     with Database(door) as db:
 
         def ask() -> dict[str, float]:
-            found = db.evaluate_tables("ward.patient", "ward.release", key="id", quasi=["age", "job"])
+            found = db.releases.evaluate_tables(
+                "ward.patient", "ward.release", key="id", quasi=["age", "job"]
+            )
             return dict(found.as_json()["metrics"])
 
         with pytest.raises(DatabaseError, match="permission denied for table patient"):
@@ -249,7 +251,7 @@ def test_the_callers_own_rights_decide(ward: Clinic, new_role: Callable[[], str]
         with pytest.raises(DatabaseError, match="row-level security hides rows"):
             ask()
         with pytest.raises(DatabaseError, match="permission denied for table run"):
-            db.evaluate()
+            db.releases.evaluate()
 
 
 def test_who_may_not_keep_meanings_has_all_other_measures(ward: Clinic, new_role: Callable[[], str]) -> None:
@@ -261,7 +263,7 @@ def test_who_may_not_keep_meanings_has_all_other_measures(ward: Clinic, new_role
         role=role,
     )
     with Database(Door(psycopg.conninfo.make_conninfo(ward.dsn, options=f"-c role={role}"))) as db:
-        found = db.evaluate_tables(
+        found = db.releases.evaluate_tables(
             "ward.patient", "ward.release", key="id", quasi=["age", "job"], vghs={"job": "occupation"}
         ).as_json()
     assert "permission denied" in found["notes"]["sem_iloss:job"]
@@ -273,4 +275,4 @@ def test_who_may_not_keep_meanings_has_all_other_measures(ward: Clinic, new_role
 
 def test_nothing_is_written_to_the_tables_or_the_history(ward: Clinic, ward_db: Database) -> None:
     with ward.unchanged(None):
-        ward_db.evaluate_tables("ward.patient", "ward.release", key="id", quasi=["age", "job"])
+        ward_db.releases.evaluate_tables("ward.patient", "ward.release", key="id", quasi=["age", "job"])

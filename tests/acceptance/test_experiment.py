@@ -54,7 +54,7 @@ def things(db: Database) -> Database:
 
 
 def stored(database: Database) -> list[str]:
-    return [one.name for one in database.vghs()]
+    return [one.name for one in database.hierarchies.list()]
 
 
 def without_seconds(study: Study) -> list[dict[str, object]]:

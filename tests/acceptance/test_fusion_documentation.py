@@ -15,7 +15,7 @@ FILE = "docs/fusion.md"
 def test_the_example_gives_the_documented_release(db: Database, tmp_path: Path) -> None:
     [ontology], [table], [policy] = (blocks(FILE, language) for language in ("csv", "sql", "toml"))
     (tmp_path / "leisure.csv").write_text(ontology)
-    db.load_ontology(tmp_path / "leisure.csv")
+    db.ontologies.load(tmp_path / "leisure.csv")
     db.connection.execute(table.encode())
     result = db.run(parse(policy)).result
     assert result.as_json()["fusions"] == 2

@@ -39,7 +39,7 @@ def test_the_printed_sql_makes_the_same_table(cli: Cli, db: Database) -> None:
     statement = output(cli, "generate", "insurance", "--rows", "50", "--table", "one", "--print")
     assert db.connection.execute("select to_regclass('public.one')").fetchall() == [(None,)]
     db.connection.execute(statement.encode())
-    db.generate("insurance", 50, "two")
+    db.synthetic.generate("insurance", 50, "two")
     difference = "(table one except all table two) union all (table two except all table one)"
     assert db.connection.execute(difference).fetchall() == []
 
@@ -77,7 +77,7 @@ def test_a_wrong_call_makes_nothing(
     db: Database, domain: str, rows: int, table: str, options: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(AnondbError) as caught:
-        db.generate(domain, rows, table, **options)
+        db.synthetic.generate(domain, rows, table, **options)
     assert told in str(caught.value)
     assert caught.value.hint
     assert db.connection.execute("select to_regclass('t')").fetchall() == [(None,)]
@@ -103,12 +103,12 @@ def test_a_grid_is_made_as_a_whole_or_not_at_all(db: Database) -> None:
     db.connection.execute("create table bench_uniform_9 ()")
     told: list[tuple[int, int]] = []
     with pytest.raises(UsageError, match="exists"):
-        db.generate_grid("insurance", "bench", sizes=[9], progress=lambda *seen: told.append(seen))
+        db.synthetic.grid("insurance", "bench", sizes=[9], progress=lambda *seen: told.append(seen))
     assert told == [(done, 12) for done in range(1, 12)]
     assert db.connection.execute("select to_regclass('bench_original_9')").fetchall() == [(None,)]
     for table, sizes in (("x" * 60, [9]), ("t", []), ("t", [5, 5]), ("t", [0])):
         with pytest.raises(UsageError):
-            db.generate_grid("insurance", table, sizes=sizes)
+            db.synthetic.grid("insurance", table, sizes=sizes)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -122,7 +122,7 @@ def test_a_generated_table_is_anonymized_like_any_other(db: Database, tmp_path: 
         'source = "people"\ntarget = "released"\n[privacy]\nk = 5\n[method]\nalgorithm = "mondrian"\n[columns]\n'
         + "".join(f'{column} = {{ role = "{role}" }}\n' for column, role in roles.items())
     )
-    db.generate(name, 1000, "people", distribution="normal")
+    db.synthetic.generate(name, 1000, "people", distribution="normal")
     db.run(policy)
     query = "select anondb.k_anonymity('released', %s::name[]) >= 5, (select count(*) from released)"
     found = db.connection.execute(query, (list(columns[1:4]),)).fetchall()
@@ -146,7 +146,7 @@ class TestLearn:
         db.connection.execute(PEOPLE)
 
     def test_what_few_records_have_is_never_in_the_file(self, db: Database) -> None:
-        learned = db.learn("people", LearnOptions(threshold=10, identifiers=("name",)))
+        learned = db.synthetic.learn("people", LearnOptions(threshold=10, identifiers=("name",)))
         for rare in ("king", "crown", "rare", "1000", "9999", "person", "only", "x1"):
             assert f'"{rare}' not in learned.text
         assert "name: an identifier, not looked at" in learned.left_out
@@ -155,14 +155,14 @@ class TestLearn:
         assert "threshold = 10" in learned.text
 
     def test_a_dependency_is_found_and_kept_in_what_is_generated(self, db: Database) -> None:
-        learned = db.learn("people", LearnOptions(identifiers=("name", "note")))
+        learned = db.synthetic.learn("people", LearnOptions(identifiers=("name", "note")))
         assert learned.given["tool"] == ("job",)
-        db.generate(parse(learned.text), 500, "again")
+        db.synthetic.generate(parse(learned.text), 500, "again")
         pairs = db.connection.execute("select job, tool, count(*) from again group by 1, 2").fetchall()
         assert {pair[:2] for pair in pairs} == {("cook", "pan"), ("smith", "hammer")}
 
     def test_numbers_are_learned_in_bins_that_no_single_record_decides(self, db: Database) -> None:
-        learned = db.learn("people", LearnOptions(identifiers=("name", "note", "height"), bins=4))
+        learned = db.synthetic.learn("people", LearnOptions(identifiers=("name", "note", "height"), bins=4))
         [age] = [one for one in parse(learned.text).attributes if one.name == "age"]
         bins = (Range(20, 29), Range(30, 39), Range(40, 49), Range(50, 59))
         # the one of 1,000 years is counted to a frequent bin: nobody can subtract how many were left out
@@ -172,9 +172,11 @@ class TestLearn:
     def test_what_depends_on_a_number_depends_on_its_bin(self, db: Database) -> None:
         db.connection.execute("update people set tool = case when age < 40 then 'new' else 'old' end")
         given = {"tool": ("age",)}
-        learned = db.learn("people", LearnOptions(identifiers=("name", "note"), bins=4, given=given))
+        learned = db.synthetic.learn(
+            "people", LearnOptions(identifiers=("name", "note"), bins=4, given=given)
+        )
         assert recipe(parse(learned.text))
-        db.generate(parse(learned.text), 300, "again")
+        db.synthetic.generate(parse(learned.text), 300, "again")
         rows = db.connection.execute("select age < 40, tool from again").fetchall()
         assert set(Counter(rows)) == {(True, "new"), (False, "old")}
 
@@ -199,7 +201,7 @@ class TestLearn:
     )
     def test_a_mistake_is_told(self, db: Database, table: str, options: dict[str, Any], told: str) -> None:
         with pytest.raises(UsageError) as caught:
-            db.learn(table, LearnOptions(**options))
+            db.synthetic.learn(table, LearnOptions(**options))
         assert told in str(caught.value)
 
     @pytest.mark.parametrize("given", ["tool", "tool=", "tool=job,", "tool=tool"])
@@ -208,5 +210,5 @@ class TestLearn:
             commands.learn("people", given=[given])
 
     def test_a_dependency_that_is_left_out_is_listed(self, db: Database) -> None:
-        learned = db.learn("people", LearnOptions(identifiers=("name",), given={"tool": ("note",)}))
+        learned = db.synthetic.learn("people", LearnOptions(identifiers=("name",), given={"tool": ("note",)}))
         assert "tool by note: one of them is left out" in learned.left_out

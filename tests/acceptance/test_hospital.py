@@ -54,7 +54,7 @@ def test_a_table_of_somebody_else_is_refused_and_stays(clinic: Clinic) -> None:
 
 @pytest.mark.once
 def test_nobody_is_what_cannot_be(db: Database) -> None:
-    db.generate(DOMAIN, 50_000, "public.many", seed=7)
+    db.synthetic.generate(DOMAIN, 50_000, "public.many", seed=7)
     for impossible in IMPOSSIBLE:
         query = f"select count(*) from public.many as a where {impossible}"  # noqa: S608
         assert db.connection.execute(query.encode()).fetchall() == [(0,)], impossible

@@ -28,7 +28,7 @@ NINE = (
 @pytest.fixture
 def clinic(db: Database, tmp_path: Path) -> Database:
     (tmp_path / "disease.csv").write_text(DISEASES)
-    db.load_vgh("disease", tmp_path / "disease.csv")
+    db.hierarchies.load("disease", tmp_path / "disease.csv")
     db.connection.execute(
         "create schema hospital; create schema share;"
         "create table hospital.patients (name text, age int, zip text, sex text, disease text);"

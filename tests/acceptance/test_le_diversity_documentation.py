@@ -18,7 +18,7 @@ def test_the_documented_example_gives_the_documented_tables_and_figures(db: Data
     ([data], [tree], [policy]) = (blocks(FILE, language) for language in ("sql", "csv", "toml"))
     db.connection.execute(data.encode())
     (tmp_path / "disease.csv").write_text(tree)
-    db.load_vgh("disease", tmp_path / "disease.csv")
+    db.hierarchies.load("disease", tmp_path / "disease.csv")
     metrics = db.run(parse(policy, base=tmp_path)).result.all_metrics()
     released = ask(
         db.connection,

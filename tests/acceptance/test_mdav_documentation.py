@@ -17,7 +17,7 @@ def test_the_example_gives_the_documented_release(db: Database, tmp_path: Path) 
     [ontology], [policy] = blocks(FILE, "csv"), blocks(FILE, "toml")
     distance, table = blocks(FILE, "sql")
     (tmp_path / "interests.csv").write_text(ontology)
-    db.load_ontology(tmp_path / "interests.csv")
+    db.ontologies.load(tmp_path / "interests.csv")
     db.connection.execute(table.encode())
     db.run(parse(policy))
     found = db.connection.execute(

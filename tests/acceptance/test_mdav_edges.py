@@ -169,6 +169,6 @@ def test_drawn_terms_do_not_tell_the_number_of_a_record_to_those_who_know_the_se
     for _ in range(2):
         db.run(a_policy(method="seed = 7"))
         drawn.append(released(db))
-        db.renew_secret()
+        db.secret.renew()
     assert {tuple(terms) for _, terms in drawn[0]} == {("jazz",), ("loud jazz",)}
     assert drawn[0] != drawn[1]

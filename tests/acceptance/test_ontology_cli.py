@@ -132,7 +132,7 @@ def test_a_mistake_ends_with_2_and_says_what_to_do(
     assert told in done.stderr
     assert hint in done.stderr
     assert done.stdout == ""
-    assert db.ontologies() == []
+    assert db.ontologies.list() == []
 
 
 def test_an_unknown_term_is_told_with_the_way_to_map_it(cli: Cli, animals: Path) -> None:
@@ -265,12 +265,12 @@ def test_a_role_with_the_documented_grants_compares_and_scores(connection: Conne
     ontology.store(connection, "wordnet", parse("dog,animal\ncat,animal\n", place="x.csv"))
     vgh.store(connection, "pets", PETS)
     with Database(Door(analyst)) as db:
-        assert db.similarity("dog", "cat", "path") == pytest.approx(1 / 3)
-        assert [sense.key for sense in db.senses("dogs")] == ["dog"]
-        assert [info.name for info in db.ontologies()] == ["wordnet"]
+        assert db.ontologies.similarity("dog", "cat", "path") == pytest.approx(1 / 3)
+        assert [sense.key for sense in db.ontologies.show("dogs")] == ["dog"]
+        assert [info.name for info in db.ontologies.list()] == ["wordnet"]
         assert db.connection.execute("select anondb.vgh_gsl('pets', 'path')").fetchone() == (0.5,)
         assert len(db.connection.execute("select * from anondb.trans_gsl('pets', 'path')").fetchall()) == 2
-        for forbidden in (lambda: db.map_term("rex", "dog"), lambda: db.drop_ontology("wordnet")):
+        for forbidden in (lambda: db.ontologies.map("rex", "dog"), lambda: db.ontologies.drop("wordnet")):
             with pytest.raises(DatabaseError, match="permission denied"):
                 forbidden()
 
@@ -285,10 +285,10 @@ def test_a_role_with_more_grants_loads_maps_and_drops(connection: Connection, an
     with Database(Door(analyst)) as db:
         found = parse("dog,animal\ncat,animal\n", place="x.csv")
         assert ontology.store(db.connection, "pets", found).outcome == "new"
-        db.map_term("rex", "dog", "pets")
+        db.ontologies.map("rex", "dog", "pets")
         assert (
             ontology.store(db.connection, "pets", parse("dog,animal\n", place="x.csv")).outcome == "replaced"
         )
-        assert [mapping.term for mapping in db.mappings("pets")] == ["rex"]
-        db.drop_ontology("pets")
-        assert db.ontologies() == []
+        assert [mapping.term for mapping in db.ontologies.mappings("pets")] == ["rex"]
+        db.ontologies.drop("pets")
+        assert db.ontologies.list() == []

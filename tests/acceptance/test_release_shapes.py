@@ -18,7 +18,7 @@ ONE, TWO = ["share"], ["share_quasi", "share_sensitive"]
 @pytest.fixture
 def ward(db: Database, tmp_path: Path) -> Database:
     (tmp_path / "disease.csv").write_text("flu;lungs;*\ncancer;tumour;*\n")
-    db.load_vgh("disease", tmp_path / "disease.csv")
+    db.hierarchies.load("disease", tmp_path / "disease.csv")
     db.connection.execute(
         "create table patients as select 20 + i as age, (array['flu', 'cancer'])[1 + i % 2] as disease"
         " from generate_series(1, 4) as i"

@@ -152,7 +152,7 @@ def test_every_node_of_a_small_lattice_is_kept_and_a_large_one_by_heights(
         assert "nodes" not in large
         expected = Counter((sum(levels), state) for levels, state, _ in nodes)
         assert {(height, state): count for height, state, count in large["heights"]} == expected
-        page = db.report(file=persons.folder / "large.html").read_text(encoding="utf-8")
+        page = db.releases.report(file=persons.folder / "large.html").read_text(encoding="utf-8")
     assert f"{len(nodes):,} combinations of levels" in page
 
 

@@ -236,9 +236,9 @@ def test_a_hierarchy_says_which_ontology_it_uses(cli: Cli, db: Database, tmp_pat
     output(cli, "vgh", "load", "words", "sound.csv")
     listed = json.loads(output(cli, "vgh", "list", "--json"))
     assert {info["name"]: info["ontology"] for info in listed} == {"sound": "toy", "words": "wordnet"}
-    assert db.score("sound").ontology == "toy"
+    assert db.hierarchies.score("sound").ontology == "toy"
 
 
 def test_what_the_library_prints_is_what_the_command_prints(cli: Cli, toy: Database) -> None:
     printed = output(cli, "vgh", "score", "wrong").splitlines()
-    assert str(toy.score("wrong")).splitlines() == [line.rstrip() for line in printed]
+    assert str(toy.hierarchies.score("wrong")).splitlines() == [line.rstrip() for line in printed]

@@ -64,14 +64,14 @@ def test_a_file_with_mistakes_is_told_with_all_of_them_and_stores_nothing(
     for mistake in ("line 2: two roots", 'line 3: the leaf "a" is in line 1', 'line 4: the cell after "c"'):
         assert mistake in said
     assert "cannot be read" in complaint(cli("vgh", "load", "none", tmp_path / "none.csv"), 2)
-    assert db.vghs() == []
+    assert db.hierarchies.list() == []
 
 
 @pytest.mark.parametrize("command", ["show", "export", "drop"])
 def test_a_hierarchy_that_is_not_stored_is_told_with_close_names(
     cli: Cli, db: Database, jobs: Path, command: str
 ) -> None:
-    db.load_vgh("occupation", jobs)
+    db.hierarchies.load("occupation", jobs)
     said = complaint(cli("vgh", command, "ocupation"), 2)
     assert 'there is no hierarchy "ocupation"' in said
     assert '"occupation"' in said
@@ -86,7 +86,7 @@ def test_a_hierarchy_may_have_any_name(cli: Cli, jobs: Path) -> None:
 
 
 def test_an_export_that_cannot_be_written_is_told(cli: Cli, db: Database, jobs: Path) -> None:
-    db.load_vgh("job", jobs)
+    db.hierarchies.load("job", jobs)
     assert "cannot be written" in complaint(cli("vgh", "export", "job", jobs.parent), 2)
 
 

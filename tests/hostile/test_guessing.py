@@ -51,7 +51,7 @@ def prepare_example(db: Database, folder: Path) -> Policy:
     ([data], [tree], [policy]) = (blocks(FILE, language) for language in ("sql", "csv", "toml"))
     db.connection.execute(data.encode())
     (folder / "disease.csv").write_text(tree)
-    db.load_vgh("disease", folder / "disease.csv")
+    db.hierarchies.load("disease", folder / "disease.csv")
     return parse(policy, base=folder)
 
 
@@ -156,5 +156,5 @@ def test_another_seed_and_another_secret_give_other_classes(db: Database, tmp_pa
     first = released(7)
     assert released(7) == first
     assert released(8) != first
-    db.renew_secret()
+    db.secret.renew()
     assert released(7) != first

@@ -203,8 +203,8 @@ def test_a_run_without_a_secret_is_refused(connection: Connection, dsn: str, tmp
     connection.execute("delete from anondb.secret")
     write_files(tmp_path)
     with Database(Door(dsn)) as db:
-        db.load_ontology(tmp_path / "kinds.csv")
-        db.load_vgh("reason", tmp_path / "reason.csv", ontology="kinds")
+        db.ontologies.load(tmp_path / "kinds.csv")
+        db.hierarchies.load("reason", tmp_path / "reason.csv", ontology="kinds")
         with pytest.raises(DatabaseError, match="no secret"):
             db.run(tmp_path / "datafly.toml")
 

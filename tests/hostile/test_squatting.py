@@ -174,7 +174,7 @@ def test_a_superuser_is_no_member_of_every_role(squat: Squat) -> None:
     squat.refuses("status")
     with Database(Door(squat.conninfo, owner=squat.mallory)) as database:
         assert database.status().state == "current"
-        assert database.vghs() == []
+        assert database.hierarchies.list() == []
 
 
 def test_a_member_of_the_owner_trusts_it(squat: Squat) -> None:
@@ -237,7 +237,7 @@ def test_an_upgrade_makes_a_changed_function_anew(installed: Squat) -> None:
     installed.admin.execute(CHANGES["a function that its owner replaced"].encode())
     with Database(Door(installed.conninfo)) as database:
         assert database.upgrade().state == "current"
-        assert database.vghs() == []
+        assert database.hierarchies.list() == []
     label = installed.admin.execute("select anondb.range_label(7, 0, 5)").fetchone()
     assert label == ("[5, 10)",)
 
@@ -251,7 +251,7 @@ def test_after_an_upgrade_of_the_server_the_command_that_mends_it_is_told(instal
     assert "anondb db upgrade" in said
     with Database(Door(installed.conninfo)) as database:
         assert database.upgrade().state == "current"
-        assert database.vghs() == []
+        assert database.hierarchies.list() == []
 
 
 ODD = {

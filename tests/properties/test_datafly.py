@@ -45,7 +45,7 @@ def publish(db: Database, example: Example, folder: Path) -> Release:
     text = example.policy(folder)
     for number, column in enumerate(example.columns):
         if column.written == "stored":
-            db.load_vgh(f"vgh {number}", folder / f"{number}.csv", replace=True)
+            db.hierarchies.load(f"vgh {number}", folder / f"{number}.csv", replace=True)
     return db.run(parse(text, base=folder), options=Options(allow_empty=True))
 
 

@@ -67,7 +67,7 @@ class Evaluated:
         policy = parse(self.policy(folder), base=folder)
         for number, column in enumerate(self.example.columns):
             if column.file is not None:  # those in files too: the functions know stored ones alone
-                db.load_vgh(f"vgh {number}", folder / f"{number}.csv", replace=True)
+                db.hierarchies.load(f"vgh {number}", folder / f"{number}.csv", replace=True)
         return db.run(policy, options=Options(allow_empty=True, evaluate="full")).result
 
     def masked(self, result: Result) -> int:

@@ -143,7 +143,7 @@ def test_every_released_class_is_diverse_and_holds_exactly_its_records(
 ) -> None:
     tree = "\n".join(";".join(map(str, path)) for path in example.paths[:-1])
     (tmp_path / "odd.csv").write_text(tree)
-    db.load_vgh("odd tree", tmp_path / "odd.csv", replace=True)
+    db.hierarchies.load("odd tree", tmp_path / "odd.csv", replace=True)
     order = list(range(len(example.records)))
     fill(db, example, order)
     if example.classes == 0:

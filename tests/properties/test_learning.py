@@ -38,7 +38,7 @@ def learned_of(db: Database, rows: Sequence[tuple[object, ...]], options: LearnO
     db.connection.execute("drop table if exists t; create table t (a text, b text, n int)")
     with db.connection.cursor() as cursor:
         cursor.executemany("insert into t values (%s, %s, %s)", rows)
-    return db.learn("t", options)
+    return db.synthetic.learn("t", options)
 
 
 def weights_of(domain: Domain, name: str) -> dict[tuple[str, ...], Weights]:
@@ -124,7 +124,7 @@ def test_what_is_generated_was_there(
         return
     domain = parse(learned_of(shared, rows, options).text)
     shared.connection.execute("drop table if exists again")
-    shared.generate(domain, 30, "again", seed=seed)
+    shared.synthetic.generate(domain, 30, "again", seed=seed)
     made = shared.connection.execute("select * from again").fetchall()
     for place, name in enumerate(domain.columns):
         if name in "ab":
@@ -154,11 +154,11 @@ def test_a_column_of_any_type_is_learned(shared: Database, kind: str) -> None:
         "drop table if exists t; create table t as select {} as x from generate_series(1, 300) as i"
     )
     shared.connection.execute(query.format(sql.SQL(expression)))
-    domain = parse(shared.learn("t").text)
+    domain = parse(shared.synthetic.learn("t").text)
     [weights] = weights_of(domain, "x").values()
     assert len(weights) == values
     shared.connection.execute("drop table if exists again")
-    assert shared.generate(domain, 5, "again") == 5
+    assert shared.synthetic.generate(domain, 5, "again") == 5
 
 
 def test_dates_are_learned_as_dates_however_the_session_writes_them(shared: Database) -> None:
@@ -168,15 +168,15 @@ def test_dates_are_learned_as_dates_however_the_session_writes_them(shared: Data
     )
     with shared.session.transaction(force_rollback=True):
         shared.session.execute("set local datestyle = 'German'")
-        domain = parse(shared.learn("t").text)
+        domain = parse(shared.synthetic.learn("t").text)
         assert [attribute.kind for attribute in domain.attributes] == ["date", "text"]
-        shared.generate(domain, 100, "dates")
+        shared.synthetic.generate(domain, 100, "dates")
         pairs = shared.session.execute(
             "select distinct d - date '2024-02-28', x from public.dates"
         ).fetchall()
         assert set(pairs) == {(0, "first"), (1, "later"), (2, "later")}
         shared.session.execute("update public.t set d = 'infinity' where x = 'first'")
-        assert parse(shared.learn("t").text).attributes[0].kind == "text"
+        assert parse(shared.synthetic.learn("t").text).attributes[0].kind == "text"
 
 
 def test_names_and_texts_that_mean_something_elsewhere_come_through(shared: Database) -> None:
@@ -187,9 +187,9 @@ def test_names_and_texts_that_mean_something_elsewhere_come_through(shared: Data
         cursor.executemany(
             "insert into t values (%s, %s)", [(text, text * 2) for text in odd for _ in range(20)]
         )
-    learned = shared.learn("t", LearnOptions(given={"%s": ('a " . b',)}))
+    learned = shared.synthetic.learn("t", LearnOptions(given={"%s": ('a " . b',)}))
     shared.connection.execute("drop table if exists again")
-    shared.generate(parse(learned.text), 300, "again")
+    shared.synthetic.generate(parse(learned.text), 300, "again")
     made = shared.connection.execute("select * from again").fetchall()
     assert {one for one, _ in made} == set(odd)
     assert all(two == f"{one}{one}" for one, two in made if one != "*")
@@ -201,7 +201,7 @@ def test_a_column_with_the_longest_name_can_be_depended_on(shared: Database) -> 
     query = sql.SQL("create table t as select i as {}, i > 500 as large from generate_series(1, 1000) as i")
     shared.connection.execute("drop table if exists t, again")
     shared.connection.execute(query.format(sql.Identifier(name)))
-    learned = shared.learn("t", LearnOptions(given={"large": (name,)}))
-    assert shared.generate(parse(learned.text), 100, "again") == 100
+    learned = shared.synthetic.learn("t", LearnOptions(given={"large": (name,)}))
+    assert shared.synthetic.generate(parse(learned.text), 100, "again") == 100
     query = sql.SQL("select count(*) from again where large <> ({} >= 500)::text")
     assert shared.connection.execute(query.format(sql.Identifier(name))).fetchall() == [(0,)]

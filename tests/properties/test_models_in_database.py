@@ -28,11 +28,11 @@ ZOO = "salmon,fish\ntrout,fish\nfish,animal\ndog,mammal\ncat,mammal\nmammal,vert
 def losses(db: Database, tmp_path: Path) -> Losses:
     """The semantic losses of the stored hierarchy, by the function that tests of its own compare with papers."""
     (tmp_path / "zoo.csv").write_text("child,parent\n" + ZOO)
-    db.load_ontology(tmp_path / "zoo.csv", name="zoo")
+    db.ontologies.load(tmp_path / "zoo.csv", name="zoo")
     (tmp_path / "animals.csv").write_text(
         "".join(";".join([leaf, *above]) + "\n" for leaf, above in ANIMALS.paths.items())
     )
-    db.load_vgh("animals", tmp_path / "animals.csv", ontology="zoo")
+    db.hierarchies.load("animals", tmp_path / "animals.csv", ontology="zoo")
     rows: list[tuple[Any, ...]] = db.connection.execute(
         "select t.leaf, t.level, t.loss from anondb.trans_gsl('animals', unmapped => 'skip') as t"
     ).fetchall()

@@ -216,7 +216,7 @@ def publish(db: Database, case: Partitioned, folder: Path) -> Release:
     policy = case.policy(folder)
     for number, column in enumerate(case.example.columns):
         if column.written == "stored":
-            db.load_vgh(f"vgh {number}", folder / f"{number}.csv", replace=True)
+            db.hierarchies.load(f"vgh {number}", folder / f"{number}.csv", replace=True)
     return db.run(parse(policy, base=folder), options=Options(allow_empty=True))
 
 

@@ -34,7 +34,7 @@ fewer = settings(laws, max_examples=max(laws.max_examples * 3 // 4, 1))
 def animals(db: Database, tmp_path: Path) -> None:
     lines = [";".join([leaf, *above]) for leaf, above in ANIMALS.paths.items()]
     (tmp_path / "animals.csv").write_text("\n".join(lines) + "\n")
-    db.load_vgh("animals", tmp_path / "animals.csv")
+    db.hierarchies.load("animals", tmp_path / "animals.csv")
 
 
 @dataclass(frozen=True)

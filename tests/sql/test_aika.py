@@ -124,7 +124,7 @@ def test_rewards_and_ranks_by_hand(toy: Database) -> None:
     flat = toys.vgh("owl;animal", "wren;animal", "cat;animal", "dog;animal")
     for name, table in {"a": deep, "b": deep, "c": flat}.items():
         vgh.store(toy.connection, name, table, ontology="toy")
-    found = toy.rank_vghs(
+    found = toy.hierarchies.rank(
         ["a", "b", "c"], RankingMethod({"semq": 40, "priv": 20, "distrn": 20, "isize": 20}, k=2)
     )
     places = {one.vgh: {name: aspect.rank for name, aspect in one.aspects.items()} for one in found.ranked}
@@ -144,23 +144,25 @@ def test_rewards_and_ranks_by_hand(toy: Database) -> None:
 
 
 def test_candidates_score_as_any_other_hierarchy(toy: Database) -> None:
-    built = toy.build_vgh("pet", "pets", "name", ontology="toy", bound=0, k=4, levels=0.5)
+    built = toy.hierarchies.build("pet", "pets", "name", ontology="toy", bound=0, k=4, levels=0.5)
     assert built.names[0] == "pet.base"
     assert len(built.names) >= 4
     for measure in ("wup", "path"):
         for aggregate in ("max", "avg"):
-            ranking = toy.rank_vghs(
+            ranking = toy.hierarchies.rank(
                 "pet", RankingMethod(k=4, measure=measure, aggregate=aggregate, table="pets", column="name")
             )
             assert sorted(one.vgh for one in ranking.ranked) == sorted(built.names)
             for one in ranking.ranked:
-                scored = toy.score(one.vgh, measure=measure, aggregate=aggregate, table="pets", column="name")
+                scored = toy.hierarchies.score(
+                    one.vgh, measure=measure, aggregate=aggregate, table="pets", column="name"
+                )
                 assert one.aspects["semq"].score == pytest.approx(scored.gsl)
 
 
 def test_the_base_of_a_column_by_hand(toy: Database) -> None:
-    toy.build_vgh("pet", "pets", "name", ontology="toy")
-    assert {row[0]: row[1:] for row in toy.vgh("pet.base").rows} == {
+    toy.hierarchies.build("pet", "pets", "name", ontology="toy")
+    assert {row[0]: row[1:] for row in toy.hierarchies.show("pet.base").rows} == {
         "animal": ("animal", "animal", "thing"),
         "axe": ("axe", "tool", "thing"),
         "cat": ("mammal", "animal", "thing"),
@@ -172,33 +174,35 @@ def test_the_base_of_a_column_by_hand(toy: Database) -> None:
 
 
 def test_the_same_seed_builds_the_same_and_the_meanings_outlive_an_upgrade(toy: Database) -> None:
-    first = toy.build_vgh("pet", "pets", "name", ontology="toy", bound=0, seed=3)
-    tables_before = [toy.vgh(name).rows for name in first.names]
-    again = toy.build_vgh("pet", "pets", "name", ontology="toy", bound=0, seed=3, replace=True)
-    assert [toy.vgh(name).rows for name in again.names] == tables_before
-    before = toy.rank_vghs("pet")
+    first = toy.hierarchies.build("pet", "pets", "name", ontology="toy", bound=0, seed=3)
+    tables_before = [toy.hierarchies.show(name).rows for name in first.names]
+    again = toy.hierarchies.build("pet", "pets", "name", ontology="toy", bound=0, seed=3, replace=True)
+    assert [toy.hierarchies.show(name).rows for name in again.names] == tables_before
+    before = toy.hierarchies.rank("pet")
     toy.connection.execute(
         "delete from anondb.vgh_sense where not chosen; delete from anondb.concept_similarity"
     )
-    assert toy.rank_vghs("pet") == before
+    assert toy.hierarchies.rank("pet") == before
 
 
 def test_given_senses_go_before_all_others(toy: Database) -> None:
     toy.connection.execute("insert into pets (name) values ('bat')")
-    built = toy.build_vgh("pet", "pets", "name", ontology="toy")
+    built = toy.hierarchies.build("pet", "pets", "name", ontology="toy")
     assert [(one.value, one.concept) for one in built.ambiguous] == [("bat", "tool")]
-    toy.build_vgh("pet", "pets", "name", ontology="toy", senses={"bat": "bat#2"}, replace=True)
-    [row] = [row for row in toy.vgh("pet.base").rows if row[0] == "bat"]
+    toy.hierarchies.build("pet", "pets", "name", ontology="toy", senses={"bat": "bat#2"}, replace=True)
+    [row] = [row for row in toy.hierarchies.show("pet.base").rows if row[0] == "bat"]
     assert row[1:] == ("mammal", "animal", "thing")
 
 
 def test_values_that_nobody_knows_lie_below_the_root(toy: Database) -> None:
     toy.connection.execute("insert into pets (name) values ('qwrt'), ('zz#2')")
-    built = toy.build_vgh("pet", "pets", "name", ontology="toy")
+    built = toy.hierarchies.build("pet", "pets", "name", ontology="toy")
     assert built.unknown == ["qwrt", "zz#2"]
-    labels = {row[0]: row for row in toy.vgh("pet.base").rows}
+    labels = {row[0]: row for row in toy.hierarchies.show("pet.base").rows}
     assert labels["qwrt"] == ("qwrt", "qwrt", "qwrt", "thing")
-    found = toy.rank_vghs("pet", RankingMethod(table="pets", column="name"))  # zz#2 is matched all the same
+    found = toy.hierarchies.rank(
+        "pet", RankingMethod(table="pets", column="name")
+    )  # zz#2 is matched all the same
     assert found.ranked[0].leaves == 9
 
 
@@ -207,23 +211,23 @@ def test_values_of_several_roots_meet_below_a_root_of_our_own(toy: Database) -> 
         toy.connection, "two", toys.ontology({"animal": [], "tool": [], "cat": ["animal"], "axe": ["tool"]})
     )
     toy.connection.execute("create table mixed as select unnest(array['cat', 'axe', 'animal']) as name")
-    built = toy.build_vgh("mixed", "mixed", "name", ontology="two")
+    built = toy.hierarchies.build("mixed", "mixed", "name", ontology="two")
     assert built.meets_at_root
-    assert set(toy.vgh("mixed.base").rows) == {
+    assert set(toy.hierarchies.show("mixed.base").rows) == {
         ("cat", "animal", "*"), ("animal", "animal", "*"), ("axe", "axe", "*"),
     }  # fmt: skip
     toy.connection.execute("delete from pets where name in ('saw', 'axe')")
-    assert not toy.build_vgh("pet", "pets", "name", ontology="toy").meets_at_root
-    assert toy.rank_vghs("mixed").ranked[0].leaves == 3
+    assert not toy.hierarchies.build("pet", "pets", "name", ontology="toy").meets_at_root
+    assert toy.hierarchies.rank("mixed").ranked[0].leaves == 3
 
 
 def test_numbers_have_ranges_and_no_meaning(toy: Database) -> None:
-    built = toy.build_vgh("age", "pets", "age", k=4)
+    built = toy.hierarchies.build("age", "pets", "age", k=4)
     assert built.candidates[0].made_by == ("merged",)
-    found = toy.rank_vghs("age", RankingMethod(k=4, table="pets", column="age"))
+    found = toy.hierarchies.rank("age", RankingMethod(k=4, table="pets", column="age"))
     assert {one.aspects["semq"].score for one in found.ranked} == {None}
-    toy.keep_vgh(found.winner, "age")
-    assert toy.vgh("age") == toy.vgh(found.winner)
+    toy.hierarchies.keep(found.winner, "age")
+    assert toy.hierarchies.show("age") == toy.hierarchies.show(found.winner)
 
 
 @pytest.mark.parametrize(
@@ -238,20 +242,20 @@ def test_numbers_have_ranges_and_no_meaning(toy: Database) -> None:
 )
 def test_a_column_that_cannot_be_generalized_is_told(toy: Database, column: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
-        toy.build_vgh("v", "pets", column, ontology="toy")
-    assert [info.name for info in toy.vghs()] == []
+        toy.hierarchies.build("v", "pets", column, ontology="toy")
+    assert [info.name for info in toy.hierarchies.list()] == []
 
 
 def test_what_was_built_is_not_overwritten_unasked(toy: Database) -> None:
-    toy.build_vgh("pet", "pets", "name", ontology="toy", levels=0.5)
+    toy.hierarchies.build("pet", "pets", "name", ontology="toy", levels=0.5)
     with pytest.raises(UsageError, match="exists"):
-        toy.build_vgh("pet", "pets", "name", ontology="toy")
-    toy.keep_vgh("pet.base", "pet")
+        toy.hierarchies.build("pet", "pets", "name", ontology="toy")
+    toy.hierarchies.keep("pet.base", "pet")
     with pytest.raises(UsageError, match="exists"):
-        toy.keep_vgh("pet.base", "pet")
-    toy.keep_vgh("pet.1", "pet", replace=True)
-    assert toy.vgh("pet") == toy.vgh("pet.1")
-    assert toy.score("pet").gsl == pytest.approx(toy.score("pet.1").gsl)
+        toy.hierarchies.keep("pet.base", "pet")
+    toy.hierarchies.keep("pet.1", "pet", replace=True)
+    assert toy.hierarchies.show("pet") == toy.hierarchies.show("pet.1")
+    assert toy.hierarchies.score("pet").gsl == pytest.approx(toy.hierarchies.score("pet.1").gsl)
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_a_class_of_five_persons_is_a_risk_of_a_fifth_however_many_rows_they_hav
     told = "Every released record looks like at least 4 other persons."
     assert told in ran.stdout
     assert told in (tmp_path / "it.html").read_text()
-    found = db.evaluate("last")
+    found = db.releases.evaluate("last")
     risk = found.figure("prosecutor_max")
     assert risk is not None
     assert (risk.value, risk.before) == (0.2, 0.2)

@@ -105,10 +105,10 @@ def test_an_earlier_installation_is_upgraded_with_its_history(
     assert upgrade(connection).state == "current"
     assert connection.execute(KEPT).fetchone() == before
     with Database(Door(empty_database)) as db:
-        db.report(1, tmp_path / "old.html")
+        db.releases.report(1, tmp_path / "old.html")
         result = db.run(path).result  # its table is ours: no --replace is needed
         assert result.released == 24
-        db.report(result.run, tmp_path / "new.html")
+        db.releases.report(result.run, tmp_path / "new.html")
     rows = connection.execute(
         "select r.status, r.started_by = current_user from anondb.run as r order by r.id"
     )

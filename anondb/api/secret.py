@@ -1,4 +1,4 @@
-"""The secret of an installation, from which class ids, orders of rows and draws come."""
+"""`db.secret`: the secret of an installation, from which class ids, orders of rows and draws come."""
 
 from __future__ import annotations
 
@@ -12,21 +12,28 @@ from anondb.errors import UsageError
 _LONGEST = 1000  # bytes of a file that may be one of ours
 
 
-class Secrets:
-    """What the owner of anondb does with its secret. From the next run on, another one gives other releases."""
+class Secret:
+    """What the owner of anondb does with its secret. From the next run on, another one gives other releases.
 
-    session: Session
+    ```python
+    with anondb.connect() as db:
+        db.secret.export("anondb.secret")
+    ```
+    """
 
-    def renew_secret(self) -> None:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def renew(self) -> None:
         """Makes a new secret: after the database was cloned, or the secret became known."""
-        secret.renew(self.session)
+        secret.renew(self._session)
 
-    def export_secret(self, file: Path | str, *, force: bool = False) -> Path:
+    def export(self, file: Path | str, *, force: bool = False) -> Path:
         """Writes the secret into a file that only the user can read; returns where it is."""
         path = Path(file)
         if path.exists() and not force:
             raise UsageError(f"{path} exists", hint="choose another name, or write over it with --force")
-        text = secret.read(self.session) + "\n"
+        text = secret.read(self._session) + "\n"
         try:
             files.write(path, text, private=True, replace=force)
         except FileExistsError:
@@ -35,7 +42,7 @@ class Secrets:
             raise UsageError(f"cannot write {path}: {error.strerror}", hint="check the path") from None
         return path
 
-    def import_secret(self, file: Path | str) -> None:
+    def take_over(self, file: Path | str) -> None:
         """Takes over the secret that another installation has exported."""
         try:
             with Path(file).open("rb") as opened:
@@ -47,4 +54,4 @@ class Secrets:
                 f"{file} has no secret of anondb in it",
                 hint="give a file that anondb secret export has written",
             )
-        secret.replace(self.session, text)
+        secret.replace(self._session, text)

@@ -1,0 +1,120 @@
+"""`db.releases`: what was released, what it is worth and gives away, and what other settings would give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anondb.db import kept_runs, run_list
+from anondb.db.connection import Door
+from anondb.db.install import upgrade
+from anondb.db.run_list import RunInfo
+from anondb.db.session import Session
+from anondb.policy.accept import PolicyInput, policy_from
+from anondb.run.plan import Options
+
+if TYPE_CHECKING:
+    from anondb.compare.compare import CompareListener
+    from anondb.compare.comparison import Trials
+    from anondb.evaluation.evaluation import Evaluation
+    from anondb.run.pipeline import Listener
+
+
+class Releases:
+    """The releases of a database, and those that could be.
+
+    ```python
+    with anondb.connect() as db:
+        for run in db.releases.runs(limit=10):
+            print(run.run, run.target, run.status)
+        print(db.releases.evaluate("last").as_json()["metrics"])
+        db.releases.report("last", "admissions.html")
+        db.releases.compare("admissions.toml", k=[2, 5, 10]).report("compared.html")
+    ```
+    """
+
+    def __init__(self, door: Door, session: Session) -> None:
+        self._door = door
+        self._session = session
+
+    def runs(self, target: str | None = None, *, limit: int | None = None) -> list[RunInfo]:
+        """The history of runs, newest first, of failed ones too; `target` as the history spells it."""
+        upgrade.require_current(self._session)
+        return run_list.runs(self._session, target, limit)
+
+    def evaluate(self, run: int | str = "last") -> Evaluation:
+        """What a run found that its release is worth and gives away; `"last"` is the last that published."""
+        from anondb.evaluation import evaluation
+
+        upgrade.require_current(self._session)
+        return evaluation.of_run(kept_runs.find(self._session, run))
+
+    def evaluate_tables(
+        self,
+        original: str,
+        release: str,
+        *,
+        quasi: Sequence[str],
+        key: str | None = None,
+        vghs: Mapping[str, str] | None = None,
+        sensitive: Sequence[str] = (),
+        population: str | None = None,
+        fraction: float | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+        roots: Sequence[str] | None = None,
+        unit: str | None = None,
+        listener: Listener | None = None,
+    ) -> Evaluation:
+        """What a release that anyone has made is worth and gives away, against its original.
+
+        `key` names a record in both tables; without it, what needs the link is left out. `vghs` names stored
+        hierarchies by column. `unit` names the person, whom risk then counts.
+        `roots` are the labels, one for each quasi-identifier, of a record that is masked.
+        """
+        from anondb.evaluation import tables as tables
+        from anondb.evaluation.two_tables import EvaluationRequest
+        from anondb.run.pipeline import Silence
+
+        request = EvaluationRequest(
+            original,
+            release,
+            quasi,
+            key,
+            vghs or {},
+            sensitive,
+            population,
+            fraction,
+            sample,
+            seed,
+            roots,
+            unit,
+        )
+        return tables.evaluate_tables(self._door, request, (listener or Silence()).step)
+
+    def report(self, run: int | str = "last", file: Path | str | None = None) -> Path:
+        """Writes the report of a run, one HTML file, from the history alone; returns where it is."""
+        from anondb.report import release as release_report
+
+        upgrade.require_current(self._session)
+        return release_report.write(self._session, run, file)
+
+    def compare(
+        self,
+        policy: PolicyInput,
+        *,
+        algorithms: Sequence[str] | None = None,
+        k: Sequence[int] | None = None,
+        quasi: Sequence[int] | None = None,
+        variants: Sequence[str] | None = None,
+        options: Options | None = None,
+        listener: CompareListener | None = None,
+    ) -> Trials:
+        """Tries every algorithm, or its variants, with every k and so many quasi-identifiers; publishes nothing."""
+        from anondb.compare import compare as comparing
+        from anondb.compare.comparison import Trials
+
+        policy = policy_from(policy)
+        settings = comparing.settings_of(policy, algorithms, k, quasi, variants)
+        return Trials(policy, comparing.compare(self._door, policy, settings, options or Options(), listener))
