@@ -235,6 +235,7 @@ class Database:
             self._is_beside_a_run.release()
 
     def close(self) -> None:
+        """Closes the connections; `with` does it at the end of its block."""
         self.session.close()
         if "connection" in vars(self):
             self.connection.close()

@@ -151,8 +151,10 @@ class Policy:
 
     @property
     def quasi(self) -> tuple[Column, ...]:
+        """The quasi-identifiers, in the order of the file."""
         return tuple(column for column in self.columns if column.role is Role.QUASI)
 
     @property
     def sensitive(self) -> tuple[Column, ...]:
+        """The sensitive columns, in the order of the file."""
         return tuple(column for column in self.columns if column.role is Role.SENSITIVE)

@@ -210,8 +210,8 @@ def zoo(wordnet: Database) -> Database:
 
 @pytest.mark.once
 def test_96_animals_have_a_hundred_candidates_and_a_base_that_is_not_worse_than_chance(zoo: Database) -> None:
-    built = zoo.build_vgh("animal", "zoo", "animal", perspectives=14)
-    ranked = zoo.rank_vghs("animal", RankingMethod(table="zoo", column="animal"))
+    built = zoo.hierarchies.build("animal", "zoo", "animal", perspectives=14)
+    ranked = zoo.hierarchies.rank("animal", RankingMethod(table="zoo", column="animal"))
     assert len(built.names) >= 100
     assert len(ranked.ranked) == len(built.names)
     not_worse_than_mixed(zoo, "animal.base")

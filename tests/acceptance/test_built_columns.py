@@ -61,15 +61,15 @@ def test_a_run_uses_the_best_candidate_says_so_and_leaves_none_behind(pets: Data
     release = pets.run(policy)
     assert pets.connection.execute(LEFT).fetchone() == (0, 0, 0)
     told = release.result.as_json()
-    pets.build_vgh("pet", "pets", "name", ontology="toy", k=4)
-    best = pets.rank_vghs("pet", RankingMethod(k=4, table="pets", column="name")).ranked[0]
+    pets.hierarchies.build("pet", "pets", "name", ontology="toy", k=4)
+    best = pets.hierarchies.rank("pet", RankingMethod(k=4, table="pets", column="name")).ranked[0]
     built = told["built"]["name"]
     assert (f"pet.{built['candidate']}", built["gsl"]) == (
         best.vgh,
         pytest.approx(best.aspects["semq"].score),
     )
     assert told["built"]["age"]["gsl"] is None  # ranges mean nothing
-    labels = {row[told["levels"]["name"]] for row in pets.vgh(best.vgh).rows}
+    labels = {row[told["levels"]["name"]] for row in pets.hierarchies.show(best.vgh).rows}
     released = pets.connection.execute("select distinct name from released").fetchall()
     assert {name for (name,) in released} <= labels
     [column] = [one for one in release.result.report["columns"] if one["name"] == "name"]
@@ -148,7 +148,7 @@ def test_the_documented_grants_are_enough_for_a_run_that_builds(
 
 def test_two_who_judge_the_same_concepts_do_not_meet_in_a_table(pets: Database) -> None:
     """Each run judges on the data of its beginning, where what another kept since is not seen, and in the way."""
-    pets.build_vgh("pet", "pets", "name", ontology="toy")
+    pets.hierarchies.build("pet", "pets", "name", ontology="toy")
     with pets.connection.transaction():
         pets.connection.execute("set transaction isolation level repeatable read, read only")
         ranked = pets.connection.execute(

@@ -115,11 +115,11 @@ def test_the_figures_are_printed(things: Database, cli: Cli) -> None:
 
 def test_the_evaluator_ranks_as_the_database_does(things: Database) -> None:
     """For one column, E is what anondb.rank_vghs counts for the same candidates."""
-    things.build_vgh("v", "things", "name", ontology="kinds")
+    things.hierarchies.build("v", "things", "name", ontology="kinds")
     method = RankingMethod(
         {"semq": 50.0, "priv": 25.0, "distrn": 0.0, "isize": 25.0}, 3, aggregate="avg", table="things", column="name"
     )  # fmt: skip
-    ranked = things.rank_vghs("v", method).ranked
+    ranked = things.hierarchies.rank("v", method).ranked
     aspects = [{name: one.aspects[name].score or 0.0 for name in one.aspects} for one in ranked]
     assert evaluated(aspects, (50, 25, 0, 25)) == pytest.approx([one.score for one in ranked])
 

@@ -24,7 +24,7 @@ def blocks(language: str) -> list[str]:
 def vertebrates(wordnet: Database, tmp_path: Path) -> Database:
     file = tmp_path / "vertebrates.csv"
     file.write_text(blocks("csv")[0])
-    wordnet.load_vgh("vertebrates", file)
+    wordnet.hierarchies.load("vertebrates", file)
     return wordnet
 
 

@@ -160,9 +160,9 @@ def test_a_role_that_runs_policies_cannot_change_or_take_the_secret(
     (tmp_path / "key").write_text("00" * 32)
     with Database(Door(make_conninfo(dsn, options=f"-c role={role}"))) as nightly:
         for act in (
-            nightly.renew_secret,
-            lambda: nightly.export_secret(tmp_path / "new"),
-            lambda: nightly.import_secret(tmp_path / "key"),
+            nightly.secret.renew,
+            lambda: nightly.secret.export(tmp_path / "new"),
+            lambda: nightly.secret.take_over(tmp_path / "key"),
         ):
             with pytest.raises(DatabaseError, match="owner of anondb"):
                 act()

@@ -21,7 +21,7 @@ ACTIONS: Actions = {
     "status": Database.status,
     "upgrade": Database.upgrade,
     "remove": Database.remove,
-    "use": Database.vghs,
+    "use": lambda database: database.hierarchies.list(),
 }
 
 # a sequence keeps what was counted in transactions that are rolled back

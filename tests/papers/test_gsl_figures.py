@@ -74,7 +74,7 @@ def oracle() -> WordNet:
 
 
 def test_the_vertebrates_are_good(animals: Database) -> None:
-    score = animals.score("vertebrates")
+    score = animals.hierarchies.score("vertebrates")
     assert [level.loss for level in score.levels] == pytest.approx(LEVELS, abs=FIGURES)
     assert score.gsl == pytest.approx(0.2290, abs=1e-4)  # of the rounded levels
     assert score.rating == "Good"
@@ -116,19 +116,19 @@ def test_transitions_in_depths(wordnet: Database) -> None:
 
 def test_an_amphibian_is_a_frogs_and_no_aeroplane(animals: Database) -> None:
     """Its sense 3, which is found because frog#1 inherits it."""
-    [amphibian] = [sense for sense in animals.vgh_senses("vertebrates") if sense.label == "Amphibian"]
+    [amphibian] = [sense for sense in animals.hierarchies.senses("vertebrates") if sense.label == "Amphibian"]
     assert (amphibian.concept, amphibian.how) == ("amphibian.n.03", "inherited")
 
 
 def test_without_given_senses_the_glosses_lead_to_the_same_score(wordnet: Database) -> None:
     bare = VghTable(tuple(tuple(label.partition("#")[0] for label in row) for row in VERTEBRATES.rows))
     vgh.store(wordnet.connection, "vertebrates", bare)
-    levels = [level.loss for level in wordnet.score("vertebrates").levels]
+    levels = [level.loss for level in wordnet.hierarchies.score("vertebrates").levels]
     assert levels == pytest.approx(LEVELS, abs=FIGURES)
 
 
 def test_lower_levels_weigh_more_by_level(animals: Database) -> None:
-    score = animals.score("vertebrates", weights="level")
+    score = animals.hierarchies.score("vertebrates", weights="level")
     assert score.gsl == pytest.approx((3 * LEVELS[0] + 2 * LEVELS[1] + LEVELS[2]) / 6, abs=FIGURES)
 
 
@@ -137,14 +137,14 @@ def test_equal_frequencies_give_the_static_score(animals: Database) -> None:
     animals.connection.execute("create table pets (kind text)")
     animals.connection.execute("insert into pets select unnest(%s::text[])", (leaves * 3,))
     for aggregate in ("max", "avg"):
-        static = animals.score("vertebrates", aggregate=aggregate)
-        dynamic = animals.score("vertebrates", aggregate=aggregate, table="pets", column="kind")
+        static = animals.hierarchies.score("vertebrates", aggregate=aggregate)
+        dynamic = animals.hierarchies.score("vertebrates", aggregate=aggregate, table="pets", column="kind")
         assert dynamic.gsl == pytest.approx(static.gsl)
 
 
 def test_a_set_is_the_mean_of_its_preferred_scores(animals: Database) -> None:
     vgh.store(animals.connection, "birds", toys.vgh("Parrot#1;Bird;Vertebrate"))
-    found = animals.score_set(["vertebrates", "birds"], preferences=[1.5, 0.5])
+    found = animals.hierarchies.score_set(["vertebrates", "birds"], preferences=[1.5, 0.5])
     by_name = {score.vgh: score.gsl for score in found.scores}
     assert [score.vgh for score in found.scores] == ["birds", "vertebrates"]
     assert found.gsl == pytest.approx((1.5 * by_name["vertebrates"] + 0.5 * by_name["birds"]) / 2)
@@ -178,6 +178,6 @@ def test_every_transition_is_that_of_the_definitions(
 
 def test_a_score_says_what_is_wrong(animals: Database) -> None:
     """Homeotherm and ectotherm are no hypernyms in WordNet: their level loses more than the one above it."""
-    text = str(animals.score("vertebrates"))
+    text = str(animals.hierarchies.score("vertebrates"))
     assert "less than level 2" in text
     assert '"Ectotherm" is no generalization of Snake#1, Crocodile#1, Frog#1, Salmon#1' in text
