@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from anondb.db import ontology
 from anondb.db.connection import Connection, Door
@@ -83,7 +83,7 @@ def make(connection: Connection, shape: Shape, seed: int = 7) -> None:
     draw = random.Random(seed)
     topics = [topic for (topic,) in connection.execute(_TOPICS, (shape.words, shape.words))]
     words = [
-        [word for (word,) in connection.execute(_WORDS, (topic,))]
+        [str(word) for (word,) in connection.execute(_WORDS, (topic,))]
         for topic in draw.sample(topics, shape.topics)
     ]
     connection.execute("drop table if exists searches; create table searches (id int, queries text[])")
@@ -118,7 +118,7 @@ def _loss(connection: Connection, k: int) -> float:
         "select anondb.mdav_centroids(1)"
     )  # as published: whole, whoever else has their concepts
     [loss] = connection.execute("select anondb.mdav_loss()").fetchone() or ()
-    return round(float(loss), 4)
+    return round(float(cast(float, loss)), 4)
 
 
 def _queries(draw: random.Random, shape: Shape, words: Sequence[Sequence[str]]) -> list[str]:

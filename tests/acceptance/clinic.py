@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, LiteralString, TypeVar, cast
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import sql
@@ -134,7 +134,7 @@ class Clinic:
     def execute(self, statement: str, **names: str) -> list[tuple[Any, ...]]:
         """Runs a statement and returns its rows; `{name}` in it stands for a quoted name."""
         quoted = {name: sql.Identifier(value) for name, value in names.items()}
-        composed = sql.SQL(cast(LiteralString, statement))
+        composed = sql.SQL(statement)
         cursor = self.connection.execute(composed.format(**quoted) if names else composed)
         return cursor.fetchall() if cursor.description else []
 

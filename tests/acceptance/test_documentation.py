@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import LiteralString, cast
 
 import psycopg
 import pytest
@@ -85,7 +84,7 @@ def test_the_documented_labels_are_those_of_a_run(clinic: Clinic, heading: str) 
         hierarchy = form[form.index("{") : form.index("}") + 1]
         labels = [cell.strip("`") for cell in cells if cell]
         value = sql.SQL("create table hospital.one as select {}::{} as value")
-        kind = sql.SQL(cast(LiteralString, TYPES.get(labels[0], "text")))
+        kind = sql.SQL(TYPES.get(labels[0], "text"))
         clinic.connection.execute(value.format(sql.Literal(labels[0]), kind))
         policy = load(clinic.policy({"value": quasi(hierarchy)}, source="hospital.one"))
         with clinic.connection.transaction(force_rollback=True):

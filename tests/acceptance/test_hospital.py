@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
+from collections.abc import Iterable
+from typing import cast
 
 import pytest
 
@@ -76,7 +78,7 @@ def test_diagnoses_follow_age_and_sex_as_the_file_says(hospital: Database) -> No
     ages = {"youth": range(17, 23), "*": range(23, 46), "middle": range(46, 60), "retiring": range(60, 67)}
     records = hospital.connection.execute("select a.age, a.sex, a.diagnosis from hospital.admissions as a")
     seen: Counter[tuple[str, str, str]] = Counter()
-    for age, sex, diagnosis in records:
+    for age, sex, diagnosis in cast(Iterable[tuple[int, str, str]], records):
         seen[next((group for group, years in ages.items() if age in years), "old"), sex, diagnosis] += 1
     assert {(group, sex) for group, sex, _ in seen} == {(group, sex) for group in said for sex in said[group]}
     for group, sexes in said.items():

@@ -64,13 +64,13 @@ def test_relaxed_the_records_of_the_median_are_dealt_and_keep_what_they_are(clin
         """ (31, 1.0, 'null', '{NaN}'), (31, 2, '{}', '{}')"""
     )
     kept = "select paid::text, note::text, at::text from {} order by 1, 2, 3"
-    before = clinic.execute(kept.format("hospital.patients"))  # type: ignore[arg-type]
+    before = clinic.execute(kept.format("hospital.patients"))
     columns = {"age": BARE, "paid": OTHER, "note": OTHER, "at": OTHER}
     assert clinic.publish(mondrian(clinic, columns, "k = 3"))["classes"] == 1
     assert clinic.publish(mondrian(clinic, columns, "k = 3", strict=False))["classes"] == 2
     sizes = clinic.execute('select age, count(*) from share.admissions group by 1 order by age collate "C"')
     assert sizes == [("30", 3), ("[30, 31]", 3)]
-    assert clinic.execute(kept.format("share.admissions")) == before  # type: ignore[arg-type]
+    assert clinic.execute(kept.format("share.admissions")) == before
 
 
 def test_a_class_of_days_is_a_range_and_a_class_of_categories_their_lowest_common_ancestor(

@@ -253,7 +253,7 @@ def analyst(connection: Connection, dsn: str) -> Iterator[str]:
     grants = DOCUMENTATION.split("-- as the owner of anondb\n")[1].split("```")[0]
     role = sql.Identifier(f"anondb_test_{uuid.uuid4().hex[:12]}")
     connection.execute(sql.SQL("create role {}").format(role))
-    connection.execute(sql.SQL(grants.replace("analyst", "{0}")).format(role))  # type: ignore[arg-type]
+    connection.execute(sql.SQL(grants.replace("analyst", "{0}")).format(role))
     yield make_conninfo(dsn, options=f"-c role={role.as_string().strip(chr(34))}")
     connection.execute(sql.SQL("drop owned by {0}; drop role {0}").format(role))
 
@@ -270,9 +270,10 @@ def test_a_role_with_the_documented_grants_compares_and_scores(connection: Conne
         assert [info.name for info in db.ontologies.list()] == ["wordnet"]
         assert db.connection.execute("select anondb.vgh_gsl('pets', 'path')").fetchone() == (0.5,)
         assert len(db.connection.execute("select * from anondb.trans_gsl('pets', 'path')").fetchall()) == 2
-        for forbidden in (lambda: db.ontologies.map("rex", "dog"), lambda: db.ontologies.drop("wordnet")):
-            with pytest.raises(DatabaseError, match="permission denied"):
-                forbidden()
+        with pytest.raises(DatabaseError, match="permission denied"):
+            db.ontologies.map("rex", "dog")
+        with pytest.raises(DatabaseError, match="permission denied"):
+            db.ontologies.drop("wordnet")
 
 
 def test_a_role_with_more_grants_loads_maps_and_drops(connection: Connection, analyst: str) -> None:

@@ -54,9 +54,12 @@ def pool(clinic: Clinic, open_folder: Path) -> Iterator[Pool]:
             )
             (folder / "pgbouncer.ini").write_text(text)
             os.chown(folder, owner.st_uid, owner.st_gid)
-            as_owner = {"user": owner.st_uid, "group": owner.st_gid} if os.getuid() == 0 else {}
+            is_root = os.getuid() == 0
             process = subprocess.Popen(
-                [str(PGBOUNCER), "-q", str(folder / "pgbouncer.ini")], stderr=subprocess.DEVNULL, **as_owner
+                [str(PGBOUNCER), "-q", str(folder / "pgbouncer.ini")],
+                stderr=subprocess.DEVNULL,
+                user=owner.st_uid if is_root else None,
+                group=owner.st_gid if is_root else None,
             )
             ending.callback(process.wait)
             ending.callback(process.kill)

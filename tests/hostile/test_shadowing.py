@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import psycopg
 import pytest
 import typer.main
@@ -80,11 +79,12 @@ def watched(server: str, shadowed: str) -> Iterator[str]:
         yield conninfo
 
 
-def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    if not isinstance(command, click.Group) and not hasattr(command, "commands"):
+def leaves(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    subcommands: dict[str, object] | None = getattr(command, "commands", None)
+    if subcommands is None:
         yield path
         return
-    for name, sub in command.commands.items():
+    for name, sub in subcommands.items():
         yield from leaves(sub, (*path, name))
 
 

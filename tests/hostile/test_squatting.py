@@ -64,7 +64,7 @@ class Squat:
         return self.roles[-1]
 
     def grant(self, right: str, *names: str, role: str | None = None) -> None:
-        statement = sql.SQL("grant " + right + " {}")  # type: ignore[arg-type]
+        statement = sql.SQL("grant " + right + " {}")
         self.admin.execute(statement.format(*map(sql.Identifier, (*names, role or self.mallory))))
 
     def dsn(self, role: str) -> str:
@@ -268,7 +268,7 @@ ODD = {
 def test_a_part_that_another_role_may_change_is_refused(
     installed: Squat, told: str, change: str, action: str
 ) -> None:
-    installed.admin.execute(sql.SQL(change).format(sql.Identifier(installed.mallory)))  # type: ignore[arg-type]
+    installed.admin.execute(sql.SQL(change).format(sql.Identifier(installed.mallory)))
     said = installed.refuses(action, owner=installed.mallory)
     assert told in said
     assert installed.mallory in said

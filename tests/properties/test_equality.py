@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,7 +99,8 @@ def test_every_class_has_k_persons_and_l_values_by_the_equality_of_their_types(
         levels = db.run(parse(example.policy, base=tmp_path)).result.levels or {}
     except UnsatisfiableError:
         return
-    [(classes, smallest, persons, diverse)] = db.connection.execute(COUNTED).fetchall()
+    [counted] = db.connection.execute(COUNTED).fetchall()
+    classes, smallest, persons, diverse = cast(tuple[int, int, int, int], counted)
     if classes:
         assert smallest >= example.k
         assert diverse >= example.l

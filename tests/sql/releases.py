@@ -67,12 +67,12 @@ def swap(connection: Connection, name: str = "admissions", *, schema: str = "sha
         assert found is not None
         oid, columns = cast(tuple[int | None, list[list[str]]], found)
         fresh, target = Relation(schema, "fresh"), Relation(schema, name)
-        place = Place(target, tuple(SourceColumn(*column, "") for column in columns), oid=oid)
+        place = Place(target, tuple(SourceColumn(column, type_, "") for column, type_ in columns), oid=oid)
         plan = cast(Plan, SimpleNamespace(places=(place,), target=target, policy=SimpleNamespace(sha256="x")))
-        executors = [Executor(one, lambda step: None) for one in (connection, beside)]
+        ours, others = (Executor(one, lambda step: None) for one in (connection, beside))
         with connection.transaction():
             connection.execute("set local search_path = pg_catalog, pg_temp")
-            Replacement(*executors, plan, fresh, Options(replace=True)).swap(1, "k = 1")
+            Replacement(ours, others, plan, fresh, Options(replace=True)).swap(1, "k = 1")
 
 
 def ages(connection: Connection, relation: LiteralString = "share.admissions") -> set[object]:

@@ -41,8 +41,13 @@ def test_an_error_gives_the_target_back_too(connection: Connection, dsn: str) ->
 
 def test_a_connection_that_broke_in_between_hides_no_error(dsn: str) -> None:
     broken = psycopg.connect(dsn, autocommit=True)
+
+    def break_and_fail() -> None:
+        broken.close()
+        raise ZeroDivisionError
+
     with pytest.raises(ZeroDivisionError), target_held(broken, "share.admissions"):
-        raise ZeroDivisionError(broken.close())
+        break_and_fail()
 
 
 def test_a_lock_that_no_run_holds_is_told_with_its_session(

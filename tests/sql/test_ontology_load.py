@@ -6,6 +6,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import cast
 
 import psycopg
 import pytest
@@ -39,11 +40,12 @@ MORE = parse("dog,mammal\nmammal,animal\nwren,animal\n", place="animals.csv")
 
 def counts(connection: Connection) -> dict[str, int]:
     """How many rows each of our tables has."""
-    found = {}
+    counts = {}
     for table in TABLES:
         query = sql.SQL("select count(*) from {}").format(sql.Identifier("anondb", table))
-        [(found[table],)] = connection.execute(query).fetchall()
-    return found
+        [(rows,)] = connection.execute(query).fetchall()
+        counts[table] = cast(int, rows)
+    return counts
 
 
 def everything(connection: Connection) -> list[tuple[object, ...]]:
@@ -223,11 +225,12 @@ def test_a_connection_that_is_killed_in_the_middle_leaves_nothing(connection: Co
     nothing = counts(connection)
     with psycopg.connect(dsn, autocommit=True) as other:
         pid = other.info.backend_pid
-        kill = interrupted(
-            ANIMALS, lambda: connection.execute("select pg_terminate_backend(%s, 5000)", (pid,)) and None
-        )
+
+        def kill() -> None:
+            connection.execute("select pg_terminate_backend(%s, 5000)", (pid,))
+
         with pytest.raises(DatabaseError):
-            ontology.store(other, "animals", kill)
+            ontology.store(other, "animals", interrupted(ANIMALS, kill))
     assert counts(connection) == nothing
     assert ontology.store(connection, "animals", ANIMALS).outcome == "new"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -59,11 +60,12 @@ def partitioned(connection: Connection, records: list[Record], p: Partitioning) 
             "create temp table r1_q2 as select distinct q2 as leaf, q2::text as raw from pg_temp.r1_freq"
         )
         partitioning.search(Executor(connection, lambda step: None), p)
-        cells = connection.execute("select c.*, c.part from pg_temp.r1_partitioned as c").fetchall()
-    found: dict[int, Counter[Record]] = {}
+        rows_of_parts = connection.execute("select c.*, c.part from pg_temp.r1_partitioned as c").fetchall()
+        cells = cast(list[tuple[int, ...]], rows_of_parts)
+    parts: dict[int, Counter[Record]] = {}
     for *codes, n, _, part in cells:
-        found.setdefault(part, Counter())[tuple(codes)] += n
-    return list(found.values())
+        parts.setdefault(part, Counter())[tuple(codes)] += n
+    return list(parts.values())
 
 
 records_of = st.lists(st.tuples(*[st.integers(1, 6)] * 2, st.integers(1, 3)), min_size=8, max_size=60)

@@ -22,7 +22,7 @@ RECORDS = 30_000
 def lattice(outliers: dict[Partial, int], demand: Demand) -> Lattice:
     """Three by three nodes with these outliers, all of them hopeless, each checked."""
     made = Lattice(
-        Grid((0, 0), (2, 2)), ((9, 3, 1),) * 2, lambda node: NodeFigures(1, *[outliers[node]] * 2, 0)
+        Grid((0, 0), (2, 2)), ((9, 3, 1),) * 2, lambda node: NodeFigures(1, outliers[node], outliers[node], 0)
     )
     made.demand = demand
     for node in outliers:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("matplotlib", reason="the charts come with the extra `report`")
 
+from anondb.hierarchies.forms import VghTable
 from anondb.report import figures, lattice, trees
 from anondb.report.measures import measure
 from anondb.report.model import ClassSizes, ComparedRun, Comparison, LatticeNode, LatticeReport
@@ -144,7 +145,7 @@ def test_a_lattice_without_nodes_has_no_chart() -> None:
 
 
 @st.composite
-def hierarchies(draw: st.DrawFn) -> trees.VghTable:
+def hierarchies(draw: st.DrawFn) -> VghTable:
     """Leaves that are repeated upwards now and then, below classes, groups and a root."""
     rows = []
     for leaf in range(draw(st.integers(1, 12))):
@@ -152,11 +153,11 @@ def hierarchies(draw: st.DrawFn) -> trees.VghTable:
         lowest = draw(st.sampled_from([f"leaf {leaf}", f"class {kind}"]))
         repeated = lowest.startswith("leaf") and draw(st.booleans())
         rows.append((f"leaf {leaf}", lowest, f"leaf {leaf}" if repeated else f"group {kind % 2}", "root"))
-    return trees.VghTable(tuple(rows))
+    return VghTable(tuple(rows))
 
 
 @given(table=hierarchies(), level=st.none() | st.integers(0, 3))
-def test_a_drawn_hierarchy_counts_its_leaves_and_names_none(table: trees.VghTable, level: int | None) -> None:
+def test_a_drawn_hierarchy_counts_its_leaves_and_names_none(table: VghTable, level: int | None) -> None:
     drawn = trees.drawing("job", table, level, {})
     assert (drawn is None) == (level == 3)
     if drawn is not None:
@@ -192,7 +193,7 @@ def test_a_hierarchy_is_drawn_from_the_released_level_upwards_with_its_losses() 
 
 def test_a_large_hierarchy_stays_readable() -> None:
     rows = tuple((f"v{n}", f"class {n // 4}", f"group {n // 40}", "*") for n in range(4000))
-    drawn = trees.drawing("zip", trees.VghTable(rows), 1, {})
+    drawn = trees.drawing("zip", VghTable(rows), 1, {})
     assert drawn is not None
     assert drawn.count("<rect") < 60
     assert "more)" in drawn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from tests import report_samples
 RUN = RunFigures(1, "datafly", "a.b", "c.d", 100, 98, 2, 9, 5)
 
 
-def summary(**changes: int) -> list[str]:
+def summary(**changes: Any) -> list[str]:
     return words.summary(ReportData("t", replace(RUN, **changes)))
 
 
