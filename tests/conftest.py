@@ -181,7 +181,10 @@ def anondb_command(arguments: Sequence[str | Path]) -> list[str]:
 def adult_template(made: Made, template: str) -> str:
     """The name of a database with the Adult census data in it, as table `adult`."""
     if not ADULT.is_dir():
-        pytest.skip("the Adult data is not beside the project")
+        pytest.skip(
+            "the Adult data is not beside the clone: ../shared/data/adult needs adult*.csv,"
+            " from the folder data of github.com/arx-deidentifier/arx"
+        )
 
     def fill(connection: Connection) -> None:
         connection.execute(
