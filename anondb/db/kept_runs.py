@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
 from anondb.errors import UsageError
 from anondb.run import account_reader
-from anondb.run.run_account import RunAccount
+from anondb.run.run_account import KeptRun
 
 LAST = "last"
 
@@ -29,19 +26,6 @@ _ENDINGS = {
     "lost": "ended without a word, and released nothing",
     "running": "is still running",
 }
-
-
-@dataclass(frozen=True)
-class KeptRun:
-    """A run that published its release."""
-
-    run: int
-    source: str
-    target: str
-    algorithm: str
-    finished_at: datetime | None
-    account: RunAccount
-    metrics: Mapping[tuple[str, str], float] = field(default_factory=dict)  # by name and column
 
 
 def find(connection: Connection, run: int | str) -> KeptRun:

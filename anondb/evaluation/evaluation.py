@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from anondb.db.kept_runs import KeptRun
 from anondb.errors import UsageError
 from anondb.evaluation import metrics
 from anondb.evaluation.figure import Figure, by_column, by_key, notes
+from anondb.run.run_account import KeptRun
 
 FAMILIES = metrics.GROUPS  # the names of each group, in order
 OF_LINK = tuple(metric.name for metric in metrics.CATALOGUE if metric.linked)

@@ -13,7 +13,6 @@ from pathlib import Path
 from anondb import files
 from anondb.db import kept_runs, run_record
 from anondb.db.connection import Connection
-from anondb.db.kept_runs import KeptRun
 from anondb.db.run_record import RunRecord
 from anondb.errors import UsageError
 from anondb.hierarchies.forms import VghTable
@@ -32,7 +31,7 @@ from anondb.report.model import (
     Suppression,
 )
 from anondb.run.plan import STAGES
-from anondb.run.run_account import BranchAccount, LatticeAccount, RunAccount, SizesAccount
+from anondb.run.run_account import BranchAccount, KeptRun, LatticeAccount, RunAccount, SizesAccount
 
 _BEFORE = "_before"  # ends the names of figures of the source
 _NEEDED = ("jinja2", "matplotlib")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Any
 
 from anondb.run.kept import Kept
@@ -164,3 +165,16 @@ class RunAccount:
                 for column, tree in self.trees.items()
             }
         return parts
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """A run that published its release."""
+
+    run: int
+    source: str
+    target: str
+    algorithm: str
+    finished_at: datetime | None
+    account: RunAccount
+    metrics: Mapping[tuple[str, str], float] = field(default_factory=dict)  # by name and column

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anondb.db.kept_runs import KeptRun
 from anondb.evaluation.evaluation import FAMILIES, family_of, of_run, ordered
 from anondb.evaluation.figure import Figure, by_column, by_key, notes
 from anondb.run.account_reader import read
+from anondb.run.run_account import KeptRun
 
 NAMES = st.sampled_from([name for names in FAMILIES.values() for name in names])
 COLUMNS = st.none() | st.sampled_from(["age", "a:b", "x_before", ":", "Größe"])

@@ -120,7 +120,7 @@ def test_a_dict_goes_through_the_checks_of_a_file(wrong: dict[str, object]) -> N
             {**MAPPING, "privacy": {5: 1}},
             "policy: a key of privacy is int, and the keys of a policy are texts",
         ),
-        ({**MAPPING, 5: 1}, "policy: a key is int, and the keys of a policy are texts"),
+        (dict([*MAPPING.items(), (5, 1)]), "policy: a key is int, and the keys of a policy are texts"),
         ({**MAPPING, "sorce": 1}, 'policy: unknown key "sorce"'),
         ({}, "policy: source is missing"),
     ],

@@ -17,6 +17,7 @@ from anondb.methods.full_domain.lattice import Demand, Lattice, NodeFigures
 from anondb.report import figures, trees
 from anondb.report.release import _tree
 from anondb.run.account import MOST_BRANCHES, binned, branches, in_words
+from anondb.run.run_account import BranchAccount
 
 SIZES = st.dictionaries(st.integers(1, 2_000_000), st.integers(1, 10_000), min_size=1, max_size=200)
 
@@ -72,7 +73,9 @@ def test_a_hierarchy_without_leaves_draws_the_same_tree(found: tuple[VghTable, i
         return
     assert "leaf" not in json.dumps(kept)
     assert drawn is not None
-    redrawn = trees.without_leaves(_tree(kept, table.height), level, {})
+    redrawn = trees.without_leaves(
+        _tree([BranchAccount(leaves, tuple(path)) for leaves, *path in kept], table.height), level, {}
+    )
     assert redrawn is not None
     assert Counter(redrawn[0].rows) == Counter(drawn[0].rows)
 

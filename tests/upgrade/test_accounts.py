@@ -8,18 +8,17 @@ from typing import Any
 
 import pytest
 
-from anondb.db.kept_runs import KeptRun
 from anondb.db.run_record import RunRecord
 from anondb.errors import UsageError
 from anondb.evaluation.evaluation import of_run
 from anondb.report import html
 from anondb.report.release import report_data
 from anondb.run.account_reader import read
-from anondb.run.run_account import VERSION
+from anondb.run.run_account import VERSION, KeptRun
 
 FILES = sorted((Path(__file__).parent / "accounts").glob("*.json"))
 UNEVALUATED = "89b5027"  # a version without an evaluation, and without a report
-EMPTY = {"notes": {}, "report": {"columns": [], "models": [], "lattice": None}}
+EMPTY: dict[str, Any] = {"notes": {}, "report": {"columns": [], "models": [], "lattice": None}}
 JUNK: list[Any] = ["junk", 7, [], True]
 
 
