@@ -54,7 +54,9 @@ class Trace:
     @property
     def summary(self) -> str:
         files = {file for file, _ in self.functions}
-        return f"{len(self.functions)} functions in {len(files)} files, the package changes {self.changes} times"
+        return (
+            f"{len(self.functions)} functions in {len(files)} files, the package changes {self.changes} times"
+        )
 
     @property
     def listing(self) -> Iterator[str]:
@@ -148,7 +150,9 @@ def traced(words: Sequence[str]) -> Trace:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--list", action="store_true", help="print the functions too")
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND")
     arguments = parser.parse_args()
