@@ -1,0 +1,132 @@
+"""anondb experiment gsl: does the score of a hierarchy foretell the utility of what is anonymized with it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from anondb.api import connect
+from anondb.cli.experiments.options_and_tables import names, numbers, progress_bar, show_table, write_csv
+from anondb.cli.options import Dsn, Json, Public, require_possible_files
+from anondb.cli.output import echo_json, out, plain, write
+from anondb.errors import UsageError
+
+if TYPE_CHECKING:
+    from anondb.study.gsl_study import Study, Weighting
+
+
+def gsl(
+    source: Annotated[
+        str | None, typer.Option("--table", metavar="TABLE", help="Your table …", show_default=False)
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN,…", help="… and its columns of words.", show_default=False),
+    ] = None,
+    synthetic: Annotated[
+        str | None,
+        typer.Option(
+            "--set",
+            metavar="NAME",
+            help="A synthetic set: visits, clinic, market.  [default: visits]",
+            show_default=False,
+        ),
+    ] = None,
+    hierarchies: Annotated[int, typer.Option(help="Hierarchies of falling quality.", min=3)] = 20,
+    k: Annotated[
+        str, typer.Option("--k", metavar="K,…", help="The k to anonymize for.")
+    ] = "2,5,10,20,50,100",
+    algorithms: Annotated[
+        str, typer.Option(metavar="NAME,…", help="What anonymizes: datafly, incognito, optimal.")
+    ] = "datafly,incognito",
+    measure: Annotated[str, typer.Option(help="The similarity that the scores are made of.")] = "wup",
+    ontology: Annotated[str, typer.Option(metavar="NAME", help="That knows the words.")] = "wordnet",
+    suppression: Annotated[
+        float, typer.Option(help="The share of the records that a release may leave out.")
+    ] = 0.05,
+    seed: Annotated[int, typer.Option(help="Of what is drawn at random.")] = 7,
+    dsn: Dsn = None,
+    as_json: Json = False,
+    file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.csv", help="Write every release, one line each.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report with charts.")
+    ] = None,
+    public: Public = False,
+) -> None:
+    """Does the score of a hierarchy (GSL) foretell the utility of what is anonymized with it?
+
+    Builds a hierarchy from the ontology, makes ever worse ones of it, anonymizes
+    with each for every k, and correlates scores with utility. Nothing is published,
+    and the hierarchies are gone afterwards.
+
+    Examples:
+
+      anondb experiment gsl --hierarchies 10 --k 5,50
+
+      anondb experiment gsl --table hospital.admissions --column job,reason --report gsl.html
+    """
+    if synthetic is not None and source is not None:
+        raise UsageError("a table and a synthetic set are named", hint="give --table or --set")
+    ks = numbers(k, "--k")
+    require_possible_files(file, report)
+
+    from anondb.study import gsl_study
+    from anondb.study.experiment import ExperimentRequest
+
+    request = ExperimentRequest(
+        source, names(column), synthetic or "visits", hierarchies, ks, names(algorithms), measure,
+        ontology, suppression, seed,
+    )  # fmt: skip
+    with connect(dsn) as db, progress_bar() as bar:
+        task = bar.add_task("", total=1.0)
+        study = db.experiment(
+            request, lambda doing, done: bar.update(task, description=doing, completed=done)
+        )
+    if file is not None:
+        write_csv(gsl_study.rows(study), file)
+    if report is not None:
+        from anondb.study.report import html
+
+        write(html(study), report)
+    if as_json:
+        echo_json(gsl_study.as_json(study))
+    else:
+        _print(study)
+
+
+def _print(study: Study) -> None:
+    from anondb.study.gsl_study import weighed
+    from anondb.study.report import agreement_table, correlation_table, summary
+
+    for sentence in summary(study):
+        out.print(plain(sentence))
+    show_table("Spearman's correlation of GSL and loss, by k", correlation_table(study))
+    show_table("Agreement of the ratings with the utility", agreement_table(study))
+    _weightings(weighed(study))
+    if study.failures:
+        out.print(f"\n{len(study.failures)} trials have no release, the first one: ", end="")
+        out.print(plain(next(iter(study.failures.values()))))
+
+
+def _weightings(weightings: Sequence[Weighting]) -> None:
+    """Shows those of the 35 weightings that say most."""
+    from anondb.study.report import weighting_table
+
+    by_excess = sorted(weightings, key=lambda one: (one.excess, one.place))
+    shown = {
+        "GSL alone": next(one for one in weightings if one.weights["semq"] == 100),
+        "all equal": next(one for one in weightings if len(set(one.weights.values())) == 1),
+        "the best": by_excess[0],
+        "the worst": by_excess[-1],
+    }
+    content = weighting_table(list(shown.values()))
+    rows = [[name, *row] for name, row in zip(shown, content.rows, strict=True)]
+    show_table(
+        f"Choosing by the evaluator, {len(weightings)} weightings",
+        content._replace(head=["", *content.head], rows=rows, words=(0, 1)),
+    )

@@ -1,0 +1,59 @@
+"""What the commands of several studies have in common: lists in options, the bar, tables and CSV files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from anondb.cli.output import err, is_watched, out, plain, table, write
+from anondb.errors import UsageError
+
+if TYPE_CHECKING:
+    from anondb.report.figures import Table
+
+
+def progress_bar() -> Progress:
+    """What is done, on a terminal that somebody watches."""
+    return Progress(
+        TextColumn("{task.description:<36}"), BarColumn(bar_width=30), TimeElapsedColumn(),
+        console=err, transient=True, disable=not is_watched(),
+    )  # fmt: skip
+
+
+def names(text: str | None) -> tuple[str, ...]:
+    """An option's names with commas between them."""
+    return () if text is None else tuple(name.strip() for name in text.split(","))
+
+
+def numbers(text: str, option: str) -> tuple[int, ...]:
+    """An option's whole numbers with commas between them, each once."""
+    try:
+        return tuple(dict.fromkeys(int(part) for part in text.split(",")))
+    except ValueError:
+        raise UsageError(
+            f"{option} takes whole numbers with commas between them", hint=f"for example {option} 2,10,100"
+        ) from None
+
+
+def write_csv(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
+    """One line a row, with their names in the first."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write(text.getvalue(), file)
+
+
+def show_table(title: str, content: Table) -> None:
+    """A table of a study, its numbers to the right."""
+    out.print(f"\n[bold]{title}[/bold]")
+    heads = [head if place in content.words else f">{head}" for place, head in enumerate(content.head)]
+    made = table(*heads)
+    for row in content.rows:
+        made.add_row(*map(plain, row))
+    out.print(made)
