@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
@@ -18,6 +19,7 @@ from anondb.methods.mondrian import sql as partition
 from anondb.methods.mondrian.sql import Condition, Partitioning
 from anondb.models import sql as models
 from anondb.models.l_diversity import LDiversity
+from anondb.models.registry import CLASS_MODELS
 from anondb.models.sql import Judged, Models
 from anondb.models.t_closeness import DISTANCES, TCloseness
 from anondb.run import account_sql as account
@@ -141,6 +143,7 @@ def _searched(name: str, names: Scratch, quasi: tuple[Quasi, ...]) -> Iterator[N
                 Judged(LDiversity(first.name, 2.5, "entropy"), first),
                 Judged(LDiversity(first.name, 2, "recursive", 3), first),
                 *[Judged(TCloseness(second.name, 0.2, distance), second) for distance in DISTANCES],
+                *_of_examples(first),
             ),
         )
         yield frequency.frequency_set(names, counted, labels, [3, 40_000], merge=persons)
@@ -165,6 +168,17 @@ def _searched(name: str, names: Scratch, quasi: tuple[Quasi, ...]) -> Iterator[N
             continue
         yield audit.coded_release(names, fresh, released, one.sensitive, 4)
         yield audit.farthest(names, released, one)
+
+
+def _of_examples(sensitive: Sensitive) -> Iterator[Judged]:
+    """Every other model as its own example demands it, in each of its kinds."""
+    for model in CLASS_MODELS:
+        if model in (LDiversity, TCloseness):
+            continue
+        keys = tomllib.loads(model.example)[model.name] | {"column": sensitive.name}
+        key, kinds = model.kinds or ("column", (sensitive.name,))
+        for kind in kinds:
+            yield Judged(model.made(keys | {key: kind}), sensitive)
 
 
 def partitioning(p: Partitioning, condition: Condition) -> Iterator[Node]:

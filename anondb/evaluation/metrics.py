@@ -1,6 +1,7 @@
 """The one catalogue of metrics, in the order in which people read them.
 
 A new metric is an entry here and the code that computes it: evaluation, terminal, JSON, report and comparison read it.
+What is reached of a privacy model is a metric that the model itself declares.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from anondb.evaluation.metric import Metric
+from anondb.models.registry import SENSITIVE_MODELS
 
 CATALOGUE = (
     # what the release keeps of the privacy models
@@ -19,34 +21,7 @@ CATALOGUE = (
            "Records of the largest class."),
     Metric("persons_min", "k: fewest persons in a class", "models", "higher", "count", "release",
            "The fewest different persons in a class."),
-    Metric(
-        "l_diversity_distinct", "l: fewest different values in a class",
-        "models", "higher", "count", "sensitive column",
-        "The fewest different sensitive values in a class.",
-    ),
-    Metric(
-        "l_diversity_entropy", "l: by entropy", "models", "higher", "number", "sensitive column",
-        "exp of the entropy of a class's sensitive values, where it is least: as many equally frequent values tell "
-        "as much.",
-    ),
-    Metric("l_diversity_recursive", "l: recursive", "models", "higher", "number", "sensitive column",
-           "The l of recursive (c, l)-diversity in the class where it is least."),
-    Metric(
-        "t_closeness_equal", "t: farthest class from the whole", "models", "lower", "number", "sensitive column",
-        "The greatest distance of a class's sensitive values from those of all records; any two values are 1 apart.",
-    ),
-    Metric(
-        "t_closeness_ordered", "t: farthest, by the order of values", "models", "lower", "number", "sensitive column",
-        "The same, where values are as far apart as their places in the order.",
-    ),
-    Metric(
-        "t_closeness_hierarchical", "t: farthest, by the hierarchy", "models", "lower", "number", "sensitive column",
-        "The same, where values are as far apart as their lowest common ancestor is high in the hierarchy.",
-    ),
-    Metric(
-        "le_diversity", "l: no value has more of a class than 1/l", "models", "higher", "number", "sensitive column",
-        "The l of (l, e)-diversity: no sensitive value has more than 1/l of a class.",
-    ),
+    *[metric for model in SENSITIVE_MODELS for metric in model.metrics],
     # what it is worth
     Metric("texts", "Texts", "utility", "none", "count", "run",
            "Of the source's records, each once in a record."),

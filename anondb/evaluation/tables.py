@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 from anondb.db.connection import Door, one_snapshot
 from anondb.db.execute import Executor, Step
@@ -15,9 +16,14 @@ from anondb.evaluation.evaluation import FAMILIES, LINKED_UTILITY, OF_LINK, Eval
 from anondb.evaluation.figure import Figure
 from anondb.evaluation.tried import tried
 from anondb.evaluation.two_tables import EvaluationRequest, Tables, look_up
+from anondb.models.model import ClassModel, Protected
+from anondb.models.registry import CLASS_MODELS
 from anondb.run import linked_sql as linked
 from anondb.run.plan import Options
 from anondb.run.statement import METRIC_ROWS, Statement, no_rows, row
+
+if TYPE_CHECKING:
+    from anondb.sqltree.build import Node
 
 MEASURE = "wup"
 
@@ -54,8 +60,6 @@ select r.name, r.of_column, r.value, r.note
 from anondb.risk($1::text::regclass, $2::name[], population => $3::text::regclass, roots => $4::text[],
                  fraction => $5::double precision, unit => $6::name) as r
 """
-_DIVERSITY = "select anondb.l_diversity($1::text::regclass, $2::name[], $3::name, $4::text)"
-_CLOSENESS = "select anondb.t_closeness($1::text::regclass, $2::name[], $3::name, $4::text, $5::text)"
 _DISCLOSURE = """
 select d.name, d.of_column, d.value, d.note
 from anondb.attribute_disclosure($1::text::regclass, $2::name[], $3::name, roots => $4::text[]) as d
@@ -137,7 +141,7 @@ class _Evaluating:
             )
         )
 
-    def _one(self, figure: Figure, statement: str, parameters: Sequence[object]) -> list[Figure]:
+    def _one(self, figure: Figure, statement: str | Node, parameters: Sequence[object] = ()) -> list[Figure]:
         def measure() -> Iterable[Figure]:
             [value] = self.db.one(Statement(figure.key, statement, parameters))
             yield replace(figure, value=value)
@@ -275,23 +279,26 @@ class _Evaluating:
 
     def _models(self, column: str) -> Iterable[Figure]:
         """What the tables reach, which a policy could have demanded; masked records are looked at too."""
-        for kind in ("distinct", "entropy"):
-            yield self._reached(Figure(f"l_diversity_{kind}", column), _DIVERSITY, (kind,))
-        vgh = self.asked.vghs.get(column)
-        distances: list[tuple[str, str | None]] = [("equal", None)]
-        if self.tables.release.categories[column] in _ORDERED:
-            distances.append(("ordered", None))
-        if vgh is not None:
-            distances.append(("hierarchical", vgh))
-        for distance, by in distances:
-            yield self._reached(Figure(f"t_closeness_{distance}", column), _CLOSENESS, (distance, by))
+        release, original = self.tables.release, self.tables.original
+        in_order = release.categories[column] in _ORDERED
+        after = Protected(release.relation, self.quasi, column, in_order, self.asked.vghs.get(column))
+        before = replace(after, table=original.relation)
+        for model in CLASS_MODELS:
+            originally = dict(model.reached_by(before)) if column in original.categories else {}
+            for name, question in model.reached_by(after):
+                yield self._reached(model, Figure(name, column), question, originally.get(name))
 
-    def _reached(self, figure: Figure, statement: str, demand: Sequence[object]) -> Figure:
-        [after] = self._one(figure, statement, (self.release, self.quasi, figure.column, *demand))
-        if figure.column not in self.tables.original.categories:
+    def _reached(
+        self, model: type[ClassModel], figure: Figure, question: Node, originally: Node | None
+    ) -> Figure:
+        [after] = self._one(figure, question)
+        if after.value is not None and not isfinite(after.value):
+            after = replace(after, value=None, note=model.infinite)
+        if originally is None:
             return after
-        [before] = self._one(figure, statement, (self.original, self.quasi, figure.column, *demand))
-        return replace(after, before=before.value)
+        [before] = self._one(figure, originally)
+        is_figure = before.value is not None and isfinite(before.value)
+        return replace(after, before=before.value if is_figure else None)
 
     def _disclosure(self, column: str) -> Iterable[Figure]:
         def rows(table: str, roots: Sequence[str] | None) -> list[tuple[Any, ...]]:

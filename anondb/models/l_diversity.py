@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from anondb.errors import UsageError
-from anondb.models.model import COLUMN, TOLERANCE, ClassModel
+from anondb.evaluation.metric import Metric
+from anondb.models.model import COLUMN, TOLERANCE, ClassModel, Protected
 from anondb.policy.check import Key, Spot, Table, choice, read_number, shown
 
 if TYPE_CHECKING:
@@ -44,6 +45,15 @@ class LDiversity(ClassModel):
         "kind": Key(choice(KINDS)),
         "c": Key(_read_c),
     }
+    metrics = (
+        Metric("l_diversity_distinct", "l: fewest different values in a class", "models", "higher", "count",
+               "sensitive column", "The fewest different sensitive values in a class."),
+        Metric("l_diversity_entropy", "l: by entropy", "models", "higher", "number", "sensitive column",
+               "exp of the entropy of a class's sensitive values, where it is least: as many equally frequent values "
+               "tell as much."),
+        Metric("l_diversity_recursive", "l: recursive", "models", "higher", "number", "sensitive column",
+               "The l of recursive (c, l)-diversity in the class where it is least."),
+    )  # fmt: skip
 
     l: float  # noqa: E741 - the literature's name, and the policy's key
     kind: str = "distinct"
@@ -94,6 +104,14 @@ class LDiversity(ClassModel):
 
         c = [] if self.c is None else [number(self.c)]
         return ask("anondb.l_diversity", release, quasi, column, string(self.kind), *c)
+
+    @classmethod
+    def reached_by(cls, protected: Protected) -> Iterator[tuple[str, Node]]:
+        for kind in ("distinct", "entropy"):  # what is recursive would need a c
+            question = cls(protected.column, 0, kind).measured(
+                protected.table, protected.quasi, protected.column
+            )
+            yield f"l_diversity_{kind}", question
 
     def failure(self, reached: float) -> str | None:
         if reached >= self.l - TOLERANCE:

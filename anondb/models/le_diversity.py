@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from anondb.errors import UsageError
+from anondb.evaluation.metric import Metric
 from anondb.models.model import SensitiveModel, Tables
 from anondb.policy.check import Key, Spot, Table, read_number, read_table, read_text, shown
 
@@ -44,6 +45,11 @@ class LeDiversity(SensitiveModel):
         "l": Key(_read_l, "add l = 3: no value then has more than a third of a class"),
         "e": Key(_read_e, "add e = 1: values that share a parent are then not in one class"),
     }
+    metrics = (
+        Metric("le_diversity", "l: no value has more of a class than 1/l", "models", "higher", "number",
+               "sensitive column",
+               "The l of (l, e)-diversity: no sensitive value has more than 1/l of a class."),
+    )  # fmt: skip
 
     l: int  # noqa: E741
     e: float

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from anondb.errors import UsageError
+from anondb.evaluation.metric import Metric
 from anondb.policy.check import Key, Spot, Table, read_table, read_text, shown
 from anondb.policy.names import quoted
 
@@ -58,6 +59,7 @@ class SensitiveModel(PrivacyModel):
 
     keys: ClassVar[Mapping[str, Key]]
     example: ClassVar[str]
+    metrics: ClassVar[Sequence[Metric]]  # what can be reached of it: of each kind, where there are several
     kinds: ClassVar[tuple[str, Sequence[str]] | None] = (
         None  # the key that tells them apart; the first is usual
     )
@@ -137,12 +139,24 @@ class SensitiveModel(PrivacyModel):
 
 
 @dataclass(frozen=True)
+class Protected:
+    """A sensitive column of a table that anyone has made, and what is known of it."""
+
+    table: Relation
+    quasi: Sequence[str]
+    column: str
+    in_order: bool = False  # its values have an order that means something, as numbers and dates do
+    vgh: str | None = None  # its stored hierarchy
+
+
+@dataclass(frozen=True)
 class ClassModel(SensitiveModel):
     """A model that every class of a release has to satisfy, whoever made the classes."""
 
     step: ClassVar[str]  # the name of the statement that measures it in a run
     advice: ClassVar[str]  # what would make it easier to satisfy
     is_relative: ClassVar[bool] = False  # classes are compared with all released rows
+    infinite: ClassVar[str] = ""  # when a table reaches no figure, where that can be
 
     @property
     def is_monotone(self) -> bool:
@@ -174,3 +188,8 @@ class ClassModel(SensitiveModel):
     def measured(self, release: Relation, quasi: Sequence[str], column: str) -> Node | None:
         """What a release reaches, by the function that anyone can ask; None where it lacks what the run knows."""
         return None
+
+    @classmethod
+    def reached_by(cls, protected: Protected) -> Iterator[tuple[str, Node]]:
+        """Its metrics, each with the question what a table reaches of which no policy has demanded anything."""
+        yield from ()

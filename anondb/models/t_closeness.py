@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from anondb.errors import UsageError
-from anondb.models.model import COLUMN, TOLERANCE, ClassModel
+from anondb.evaluation.metric import Metric
+from anondb.models.model import COLUMN, TOLERANCE, ClassModel, Protected
 from anondb.policy.check import Key, Spot, Table, choice, read_number, shown
 
 if TYPE_CHECKING:
@@ -40,6 +41,17 @@ class TCloseness(ClassModel):
         "t": Key(_read_t, "add t = 0.2: how far a class may be from the whole release, between 0 and 1"),
         "distance": Key(choice(DISTANCES)),
     }
+    metrics = (
+        Metric("t_closeness_equal", "t: farthest class from the whole", "models", "lower", "number",
+               "sensitive column",
+               "The greatest distance of a class's sensitive values from those of all records; any two values are 1 "
+               "apart."),
+        Metric("t_closeness_ordered", "t: farthest, by the order of values", "models", "lower", "number",
+               "sensitive column", "The same, where values are as far apart as their places in the order."),
+        Metric("t_closeness_hierarchical", "t: farthest, by the hierarchy", "models", "lower", "number",
+               "sensitive column",
+               "The same, where values are as far apart as their lowest common ancestor is high in the hierarchy."),
+    )  # fmt: skip
 
     t: float
     distance: str = "equal"
@@ -83,6 +95,21 @@ class TCloseness(ClassModel):
         return call(
             f"anondb.emd_{self.distance}", of.part("values"), of.part("counts"), reference, *nodes, prepared
         )
+
+    @classmethod
+    def reached_by(cls, protected: Protected) -> Iterator[tuple[str, Node]]:
+        from anondb.models.sql import ask
+        from anondb.sqltree.build import string
+
+        distances: list[tuple[str, list[str]]] = [("equal", [])]
+        if protected.in_order:
+            distances.append(("ordered", []))
+        if protected.vgh is not None:
+            distances.append(("hierarchical", [protected.vgh]))
+        for distance, vgh in distances:
+            further = [string(word) for word in (distance, *vgh)]
+            question = ask("anondb.t_closeness", protected.table, protected.quasi, protected.column, *further)
+            yield f"t_closeness_{distance}", question
 
     def holds(self, of: Histogram, reference: Node | None) -> Node:
         from anondb.models.sql import at_most

@@ -168,6 +168,24 @@ comment on function anondb.coded_query(regclass, name[], name, boolean) is
 'A histogram query with a code for each sensitive value: its place in the order of the column''s type, texts by '
 'their bytes, or in that of the leaves of the hierarchy $1; NULL comes last.';
 
+create function anondb.compared_classes(release regclass, quasi name[], sensitive name, by_vgh boolean = false)
+returns text
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+begin
+    return format(
+        'with coded as materialized (%s), reference as materialized (
+            select array_agg(v.n order by v.code) as counts, array_agg(v.leaf order by v.code) as leaves
+            from (select h.code, h.leaf, sum(h.n)::float8 as n from coded as h group by h.code, h.leaf) as v
+        ), class as (
+            select distinct array_agg(h.code order by h.code) as codes, array_agg(h.n order by h.code) as counts
+            from coded as h group by %s
+        )',
+        anondb.coded_query(release, quasi, sensitive, by_vgh), anondb.class_columns(quasi));
+end $$;
+comment on function anondb.compared_classes(regclass, name[], name, boolean) is
+'The start of a query that compares classes with the whole table: rows coded as anondb.coded_query has them; '
+'one row reference (counts, leaves) of all rows, by code; rows class (codes, counts), each sort of class once.';
+
 create function anondb.t_closeness(
     release regclass, quasi name[], sensitive name, distance text = 'equal', vgh text = null)
 returns double precision
@@ -198,17 +216,12 @@ begin
     end if;
     -- what depends on the reference alone stands in subqueries, which run once
     execute format(
-        'with coded as materialized (%s), reference as materialized (
-            select array_agg(v.n order by v.code) as counts,
-                   anondb.ancestor_numbers($1, array_agg(v.leaf order by v.code)) as nodes
-            from (select h.code, h.leaf, sum(h.n)::float8 as n from coded as h group by h.code, h.leaf) as v
-        ), class as (
-            select distinct array_agg(h.code order by h.code) as codes, array_agg(h.n order by h.code) as counts
-            from coded as h group by %s
+        '%s, tree as materialized (
+            select anondb.ancestor_numbers($1, r.leaves) as nodes from reference as r where $1 is not null
         )
         select max(%s), (select count(distinct h.value) from coded as h where h.outside)
-        from class as c cross join reference as r',
-        anondb.coded_query(release, quasi, sensitive, v_vgh is not null), anondb.class_columns(quasi),
+        from class as c cross join reference as r left join tree as t on true',
+        anondb.compared_classes(release, quasi, sensitive, v_vgh is not null),
         case distance
             when 'equal' then
                 'anondb.emd_equal(c.codes, c.counts, r.counts,
@@ -217,8 +230,9 @@ begin
                 'anondb.emd_ordered(c.codes, c.counts, null,
                     (select anondb.ordered_reference(r.counts) from reference as r))'
             else
-                'anondb.emd_hierarchical(c.codes, c.counts, r.counts, r.nodes, $2,
-                    (select anondb.hierarchical_reference(r.counts, r.nodes, $2) from reference as r))'
+                'anondb.emd_hierarchical(c.codes, c.counts, r.counts, t.nodes, $2,
+                    (select anondb.hierarchical_reference(r.counts, t.nodes, $2)
+                     from reference as r cross join tree as t))'
         end)
     into v_t, v_outside using v_vgh, v_height;
     if v_outside > 0 then

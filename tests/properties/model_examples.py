@@ -16,7 +16,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from tests.properties.examples import COLUMNS, KEPT, NAMES, Column
-from tests.properties.models_oracle import Closeness, Demanded, Diversity, Node, Record, best
+from tests.properties.models_oracle import Closeness, Demanded, Diversity, Node, Record, best, compared
 from tests.properties.oracle import Calendar, Hierarchy, Ranges, Stars, Tree, Value, label_of, text
 
 MOST_NODES = 60  # of a lattice
@@ -149,6 +149,9 @@ class Search:
         closeness = [
             {"column": names[m.column], "t": float(m.t), "distance": m.distance} for m in demanded.closeness
         ]
+        others: dict[str, list[dict[str, Any]]] = {}
+        for key, model in demanded.compared:
+            others.setdefault(key, []).append({"column": names[model.column]} | model.keys())
         method: dict[str, Any] = {"algorithm": algorithm, "objective": self.objective}
         if self.objective in ("loss", "semantic", "height"):
             weights = zip(self.columns, self.weights, strict=True)
@@ -173,6 +176,7 @@ class Search:
                 *[f"{key} = {json.dumps(value)}" for key, value in privacy.items()],
                 f"l_diversity = [{', '.join(map(_inline, diversity))}]" if diversity else "",
                 f"t_closeness = [{', '.join(map(_inline, closeness))}]" if closeness else "",
+                *[f"{key} = [{', '.join(map(_inline, tables))}]" for key, tables in others.items()],
                 f"[method]\n{_lines(method)}\n[columns]",
                 *[f"{json.dumps(name)} = {column}" for name, column in columns.items()],
             ]
@@ -236,9 +240,10 @@ def models(dice: Random) -> tuple[Demanded, bool]:
         )
         for which, distance in measured
     ]
-    protected = bool(diversity) or any(model.t < 1 for model in closeness)
+    further = compared(dice, (0, 1))
+    protected = bool(diversity or further) or any(model.t < 1 for model in closeness)
     k = dice.choice([1, 2, 3, 5] if protected else [2, 3, 5])
-    return Demanded(k, k > 1 and dice.random() < 0.5, diversity, closeness), ranked
+    return Demanded(k, k > 1 and dice.random() < 0.5, diversity, closeness, further), ranked
 
 
 def _some(dice: Random, options: list[tuple[int, str]]) -> list[tuple[int, str]]:

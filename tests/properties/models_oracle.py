@@ -1,19 +1,23 @@
 """The best release by brute force, on rows in memory: plain and slow, and without a line of anondb's code.
 
 Every node of the lattice is tried. Its classes are judged one by one by the models' own definitions:
-l-diversity by Machanavajjhala et al. 2007, t-closeness by Li et al. 2007.
+l-diversity by Machanavajjhala et al. 2007, t-closeness by Li et al. 2007, others in files of their own.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 from itertools import product
 from math import exp, log
-from typing import NamedTuple
+from random import Random
+from typing import Any, NamedTuple
 
+from anondb.models.registry import CLASS_MODELS
 from tests.properties.oracle import Class, Hierarchy, Row, Value, generalized
 
 NEAR = 1e-9
@@ -101,6 +105,47 @@ class Closeness:
         return {value: Fraction(count, len(members)) for value, count in counts.items()}
 
 
+Counts = Counter[Any]
+"""How often each value of a sensitive column occurs."""
+
+
+@dataclass(frozen=True)
+class Compared(ABC):
+    """A model that compares a class with all released rows, in tests/properties/<model>_oracle.py."""
+
+    column: int
+
+    @abstractmethod
+    def fits(self, here: Counts, everywhere: Counts) -> bool: ...
+
+    @abstractmethod
+    def keys(self) -> dict[str, Any]:
+        """What a policy says of it, besides the column."""
+
+    def holds(self, members: Members, released: Members) -> bool:
+        here, everywhere = (
+            Counter(record.sensitive[self.column] for record in them) for them in (members, released)
+        )
+        return self.fits(here, everywhere)
+
+
+# a model without an oracle cannot be imported here, and so fails every test of the models
+_OWN_FILES = [
+    import_module(f"tests.properties.{model.name}_oracle")
+    for model in CLASS_MODELS
+    if model.name not in ("l_diversity", "t_closeness")
+]
+
+
+def compared(dice: Random, columns: Sequence[int]) -> list[tuple[str, Compared]]:
+    """Models that have an oracle in a file of their own, by their keys in a policy."""
+    return [
+        (oracle.__name__.rpartition(".")[2].removesuffix("_oracle"), model)
+        for oracle in _OWN_FILES
+        for model in oracle.drawn(dice, columns)
+    ]
+
+
 @dataclass(frozen=True)
 class Demanded:
     """What every class of a release must satisfy."""
@@ -109,14 +154,17 @@ class Demanded:
     by_person: bool
     diversity: Sequence[Diversity]
     closeness: Sequence[Closeness]
+    compared: Sequence[tuple[str, Compared]] = ()
 
     def holds(self, members: Members) -> bool:
-        """All but t-closeness."""
+        """All that looks at a class alone."""
         size = len({record.person for record in members}) if self.by_person else len(members)
         return size >= self.k and all(model.holds(members) for model in self.diversity)
 
     def close(self, members: Members, released: Members) -> bool:
-        return all(model.holds(members, released) for model in self.closeness)
+        """All that compares a class with what is released."""
+        models: list[Closeness | Compared] = [*self.closeness, *(model for _, model in self.compared)]
+        return all(model.holds(members, released) for model in models)
 
     def satisfied_by(self, classes: Iterable[Members]) -> bool:
         """What a whole release has to be, by nothing but its own rows."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import log
+from random import Random
 
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from anondb.methods.full_domain import objective as objectives
 from anondb.methods.full_domain.grid import Grid, Partial
 from anondb.methods.full_domain.lattice import Demand, Lattice, NodeFigures
 from anondb.methods.full_domain.objective import Objective
+from tests.properties.models_oracle import Compared, compared
 
 Record = tuple[int, ...]
 Class = tuple[int, ...]
@@ -38,6 +40,7 @@ class Table:
     highest: tuple[int, ...]
     weights: tuple[float, ...]
     costs: tuple[tuple[tuple[float, ...], ...], ...]  # of each column, at each level, of each leaf
+    compared: tuple[Compared, ...] = ()  # other models that compare a class with all that is released
     _asked: dict[Partial, NodeFigures] = field(default_factory=dict, compare=False, repr=False)
 
     def ask(self, levels: Partial) -> NodeFigures:
@@ -67,11 +70,16 @@ class Table:
         """The classes that pass; those too far from what is released are removed until none is."""
         released = {name: h for name, h in classes.items() if self._passes_alone(h)}
         limits = [limit for model, limit in self.models if model == CLOSENESS]
-        while limits:
+        while limits or self.compared:
             reference: Histogram = sum(released.values(), Counter())
             if self.demand.budget == 0:
                 reference = Counter(self.values)
-            close = {n: h for n, h in released.items() if all(is_close(h, reference, t) for t in limits)}
+            close = {
+                name: h
+                for name, h in released.items()
+                if all(is_close(h, reference, t) for t in limits)
+                and all(model.fits(h, reference) for model in self.compared)
+            }
             if len(close) == len(released):
                 break
             released = close
@@ -160,10 +168,11 @@ def tables(draw: st.DrawFn) -> Table:
     skewed = st.sampled_from([0, 0, 0, 1, 1, 2])
     values = draw(st.lists(skewed, min_size=len(records), max_size=len(records)))
     models = draw(st.lists(_models(), max_size=2, unique_by=lambda model: model[0]))
+    further = tuple(model for _, model in compared(Random(draw(st.integers(0, 2**16))), [0]))
     demand = Demand(
         draw(st.sampled_from([0, 0, 1, 3, len(records) // 5, len(records)])),
         mask=draw(st.booleans()),
-        monotone=all(model == DISTINCT for model, _ in models),
+        monotone=not further and all(model == DISTINCT for model, _ in models),
     )
     heights = [len(column[0]) - 1 for column in paths]
     lowest = [draw(st.sampled_from([0, 0, 0, min(1, h)])) for h in heights]
@@ -181,6 +190,7 @@ def tables(draw: st.DrawFn) -> Table:
         tuple(highest),
         tuple(draw(st.sampled_from([1.0, 1.0, 2.0, 0.3])) for _ in paths),
         tuple(costs),
+        further,
     )
 
 
