@@ -256,10 +256,9 @@ declare
 begin
     drop table if exists mdav_class;
     create temporary table mdav_class (record int primary key, class int not null, centroid int not null);
-    -- a record is not one of the others: what the distance to itself would be does not count
+    -- a centroid is summed over all records, itself included: on average a set of unlike concepts is far from itself
     select array_agg(t.total order by t.place) into v_totals
-    from (select r.place, (select sum(d.far) from unnest(r.distances) as d (far)) - r.distances[r.place] as total
-          from mdav_record as r) as t;
+    from (select r.place, (select sum(d.far) from unnest(r.distances) as d (far)) as total from mdav_record as r) as t;
     while cardinality(v_left) > 0 loop
         if cardinality(v_left) < 2 * k then
             v_class := v_left;
@@ -297,7 +296,7 @@ begin
     insert into mdav_class (record, class, centroid)
     with member as materialized (
         select r.place, r.record,
-               (select sum(r.distances[o.place]) from unnest(members) as o (place) where o.place <> r.place)::bigint as total
+               (select sum(r.distances[o.place]) from unnest(members) as o (place))::bigint as total
         from mdav_record as r where r.place = any(members)
     )
     select m.record, mdav_keep_class.class,
@@ -305,4 +304,4 @@ begin
     from member as m;
 end $$;
 comment on function anondb.mdav_keep_class(int, int[]) is
-'Puts a class into mdav_class; its centroid is the record with the least summed distance to the others.';
+'Puts a class into mdav_class; its centroid is the record with the least summed distance to all of it, itself included.';

@@ -48,7 +48,7 @@ def partition(sets: Sets, k: int, far: Callable[[int, int], Fraction]) -> list[t
     """The classes in the order in which they are made, each with its centroid."""
 
     def centroid(records: Sequence[int]) -> int:
-        return min(records, key=lambda r: (sum(far(r, other) for other in records if other != r), r))
+        return min(records, key=lambda r: (sum(far(r, other) for other in records), r))
 
     def take(first: int) -> frozenset[int]:
         others = sorted((r for r in left if r != first), key=lambda r: (far(first, r), r))
