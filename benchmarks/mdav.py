@@ -58,10 +58,18 @@ class Shape:
     topics: int  # in all
     words: int  # of a topic, at least and in its concepts
     topics_each: int = 2
+    queries: bool = False  # texts are typed, as people do, and not single words
 
 
 SMALL = Shape(300, 20, topics=40, words=50)
 PUBLISHED = Shape(1000, 56, topics=50, words=70)
+QUERIES = Shape(1000, 30, topics=50, words=70, queries=True)
+FORMS = (
+    "{0}", "{0}", "{0}", "{0} pics", "cheap {0}", "best {0} reviews", "{0} for sale", "how to find a {0}", "{0} {1}",
+    "{0} and {1}", "free {0} pictures", "where can i buy {0} online", "the history of {0}", "www.{0}.com", "{0} 2006",
+    "new {0} near {1}", "used {0} in ohio", "{0} xqz",
+)  # fmt: skip
+"""What people type around the words that they mean."""
 
 
 def run(options: Options) -> dict[str, Any]:
@@ -69,7 +77,7 @@ def run(options: Options) -> dict[str, Any]:
     with fresh_database(options.dsn) as conninfo, Door(conninfo).lend() as connection:
         say("loading WordNet")
         ontology.store(connection, "wordnet", wordnet.read())
-        runs = [_run(conninfo, connection, shape) for shape in (SMALL, PUBLISHED)]
+        runs = [_run(conninfo, connection, shape) for shape in (SMALL, QUERIES, PUBLISHED)]
         return {
             "benchmark": "mdav",
             "machine": machine.facts(connection),
@@ -125,7 +133,10 @@ def _queries(draw: random.Random, shape: Shape, words: Sequence[Sequence[str]]) 
     """Around so many different words, a quarter more or less."""
     known = sorted({word for topic in draw.sample(words, shape.topics_each) for word in topic})
     many = draw.randint(shape.items * 3 // 4, shape.items * 5 // 4)
-    return draw.sample(known, min(many, len(known)))
+    said = draw.sample(known, min(many, len(known)))
+    if not shape.queries:
+        return said
+    return [draw.choice(FORMS).format(word, draw.choice(known)) for word in said]
 
 
 def _run(conninfo: str, connection: Connection, shape: Shape) -> dict[str, Any]:

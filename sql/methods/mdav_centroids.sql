@@ -64,9 +64,12 @@ begin
              select t.ancestor as concept, count(distinct i.record) as records
              from mdav_item as i join anondb.concept_closure as t on t.descendant = i.concept group by t.ancestor
          ), term as materialized (
-             select x.term, anondb.normal_term(x.term) collate "C" as written,
-                    (select s.concept from anondb.term_senses(x.term collate "default", $1) as s order by s.sense limit 1) as concept
-             from (select distinct u.term from %1$s as t cross join unnest(t.%2$I::text[]) as u (term)) as x
+             select x.term, anondb.normal_term(x.term) collate "C" as written, s.concept
+             from (select distinct u.term collate "C" as term
+                   from %1$s as t cross join unnest(t.%2$I::text[]) as u (term)) as x
+             left join anondb.first_senses(array(
+                 select distinct u.term from %1$s as t cross join unnest(t.%2$I::text[]) as u (term)), $1) as s
+               on s.term collate "C" = x.term
          )
          select count(*) from term as t
          left join had as h on h.concept = t.concept

@@ -41,12 +41,9 @@ begin
     group by s.term;
     analyze mdav_said;
     create temporary table mdav_term as
-    select p.phrase, s.concept, w.records
-    from (select distinct t.phrase from mdav_phrase as t) as p
-    join mdav_said as w on w.term = p.phrase
-    cross join lateral (
-        select t.concept from anondb.term_senses(p.phrase collate "default", v_ontology) as t
-        order by t.sense limit 1) as s;
+    select s.term collate "C" as phrase, s.concept, w.records
+    from anondb.first_senses(array(select distinct p.phrase from mdav_phrase as p), v_ontology) as s
+    join mdav_said as w on w.term = s.term collate "C";
     analyze mdav_term;
     create temporary table mdav_item as
     select distinct i.record, m.concept
@@ -172,10 +169,12 @@ begin
         'with released as materialized (
              select row_number() over () as number, t.%1$I::text[] as terms from %2$s as t
          ), term as materialized (
-             select x.term, coalesce((select s.concept::text from anondb.term_senses(x.term, $1) as s
-                                      order by s.sense limit 1), ''no concept '' || x.term) as concept
-             from (select distinct u.term from released as r cross join unnest(r.terms) as u (term)
+             select x.term, coalesce(s.concept::text, ''no concept '' || x.term) as concept
+             from (select distinct u.term collate "C" as term from released as r cross join unnest(r.terms) as u (term)
                    where u.term is not null) as x
+             left join anondb.first_senses(array(
+                 select distinct u.term from released as r cross join unnest(r.terms) as u (term)), $1) as s
+               on s.term collate "C" = x.term
          ), class as (
              select r.number, array_agg(distinct m.concept) as concepts
              from released as r left join unnest(r.terms) as u (term) on true left join term as m on m.term = u.term

@@ -31,7 +31,7 @@ def test_each_class_is_released_with_the_concepts_of_its_centroid(db: Database) 
 
 
 def test_the_loss_is_the_sum_of_squared_average_distances_to_what_is_released(db: Database) -> None:
-    """By hand: δ(jazz, opera) = 2/3, so that {jazz, opera} is 1/3 from itself and from {jazz}, which is the centroid."""
+    """By hand: δ(jazz, opera) = 2/3, so that {jazz, opera} is 1/3 from itself, and from the centroid {jazz}."""
     log(db, LISTENERS)
     result = db.run(a_policy()).result
     assert {tuple(terms) for _, terms in released(db)} == {("jazz",)}
