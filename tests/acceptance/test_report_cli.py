@@ -15,8 +15,9 @@ from anondb.api import Database
 from anondb.db import run_record
 from anondb.db.connection import Door
 from anondb.errors import DatabaseError, UsageError
+from anondb.methods.full_domain import nodes as lattice_nodes
 from anondb.report import release as release_report
-from anondb.run import account as reporting
+from anondb.run import account
 from anondb.run.plan import Options
 from tests.acceptance import chromium
 from tests.acceptance.chromium import Chromium
@@ -124,7 +125,7 @@ def test_a_run_keeps_the_sizes_of_classes_and_why_records_are_left_out(persons: 
     result = persons.has_released(nulls)
     found = kept(persons)
     for when, table in (("before", "hospital.persons"), ("after", "share.admissions")):
-        assert list(map(tuple, found["sizes"][when])) == reporting.binned(counted(persons, table), 4)
+        assert list(map(tuple, found["sizes"][when])) == account.binned(counted(persons, table), 4)
     assert found["suppression"]["reasons"] == {
         "with a NULL in a quasi-identifier": 1,
         **({"in classes that are too small": result["suppressed"] - 1} if result["suppressed"] > 1 else {}),
@@ -146,7 +147,7 @@ def test_every_node_of_a_small_lattice_is_kept_and_a_large_one_by_heights(
         nodes = kept(persons)["lattice"]["nodes"]
         assert len(nodes) == small.as_json()["lattice"]
         assert [list(small.levels.values()), "anonymous", small.as_json()["score"]] in nodes
-        monkeypatch.setattr(reporting, "MOST_NODES", len(nodes) - 1)
+        monkeypatch.setattr(lattice_nodes, "MOST_NODES", len(nodes) - 1)
         db.run(policy(persons, "optimal"))
         large = kept(persons)["lattice"]
         assert "nodes" not in large

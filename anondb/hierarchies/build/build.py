@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from anondb.hierarchies.build import aika
-from anondb.hierarchies.build.concept_table import leaf_label, understood
-from anondb.hierarchies.build import queries
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
 from anondb.errors import UsageError
-from anondb.hierarchies.build import number_ranges
+from anondb.hierarchies.build import aika, number_ranges, queries
+from anondb.hierarchies.build.concept_table import leaf_label, understood
 from anondb.policy.names import parse_name
 
 LEAST_KNOWN = 0.5
@@ -130,7 +128,9 @@ def build_watched(db: Executor, request: BuildRequest, progress: Progress | None
     return _of_meanings(db, request, values, old, tell)
 
 
-def _of_numbers(db: Executor, request: BuildRequest, values: Mapping[str, int], old: Sequence[str]) -> Building:
+def _of_numbers(
+    db: Executor, request: BuildRequest, values: Mapping[str, int], old: Sequence[str]
+) -> Building:
     tables = number_ranges.hierarchies(values, request.options.k)
     distinct = {table: way for way, table in reversed(tables.items())}  # the first of equal ones
     names = _names(request.name, len(distinct))

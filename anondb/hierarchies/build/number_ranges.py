@@ -14,7 +14,7 @@ Starts = tuple[int, ...]  # where the ranges of a level start, as places in the 
 
 
 def hierarchies(values: Mapping[str, int], k: int) -> dict[str, VghTable]:
-    """Hierarchies of a column of numbers, one for each way to make ranges; `values` are texts with their frequencies."""
+    """Hierarchies of a column of numbers, one for each way to make ranges; `values`: text → frequency."""
     numbers = {label: _number(label) for label in values}
     counts: dict[Decimal, int] = {}
     for label, number in numbers.items():
@@ -71,7 +71,7 @@ def halved(starts: Sequence[int], bins: int) -> list[Starts]:
 
 
 def _bins(distinct: int, records: int, k: int) -> int:
-    """How many bins: a power of two, so that they can be joined in pairs; at most 64, and about k records or more in each."""
+    """A power of two, so that bins can be joined in pairs; at most 64, and about k records or more in each."""
     bins = 2
     while bins < 64 and bins * 2 <= min(distinct, records // k):
         bins *= 2

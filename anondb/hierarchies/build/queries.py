@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from anondb.run.statement import Statement
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from anondb.db import introspect as catalog
 from anondb.db.vgh import node_numbers, node_parents
 from anondb.errors import UsageError, did_you_mean
-from anondb.hierarchies.forms import VghTable
 from anondb.hierarchies.build.ranking import ASPECTS, Aspect, Figure, Ranked, Ranking, RankingMethod
+from anondb.hierarchies.forms import VghTable
 from anondb.hierarchies.tree import Node
 from anondb.policy.model import Name
+from anondb.run.statement import Statement
 
 if TYPE_CHECKING:
     from anondb.db.execute import Executor
@@ -135,12 +134,16 @@ def values(db: Executor, source: ColumnSource) -> dict[str, int]:
 
 def senses(db: Executor, terms: Sequence[str], ontology: str) -> dict[str, ValueSense]:
     """The senses of the values that the ontology knows."""
-    return {row[0]: ValueSense(*row) for row in db.rows(Statement("senses", _SENSES, (list(terms), ontology)))}
+    return {
+        row[0]: ValueSense(*row) for row in db.rows(Statement("senses", _SENSES, (list(terms), ontology)))
+    }
 
 
 def sense_choices(db: Executor, terms: Sequence[str], ontology: str) -> list[tuple[str, str, str]]:
     """Every concept that a term could mean, the best known first: term, key, gloss."""
-    return cast(list[tuple[str, str, str]], db.rows(Statement("choices of senses", _CHOICES, (list(terms), ontology))))
+    return cast(
+        list[tuple[str, str, str]], db.rows(Statement("choices of senses", _CHOICES, (list(terms), ontology)))
+    )
 
 
 def find_concept(db: Executor, term: str, ontology: str) -> int:
@@ -156,7 +159,9 @@ def hypernyms(db: Executor, concepts: Sequence[int]) -> list[Hypernym]:
 
 def perspectives(db: Executor, concepts: Sequence[int], bound: float) -> list[tuple[int, int, str]]:
     """A concept, another concept that could name the same class, and that one's label; the most similar first."""
-    return cast(list[tuple[int, int, str]], db.rows(Statement("perspectives", _PERSPECTIVES, (list(concepts), bound))))
+    return cast(
+        list[tuple[int, int, str]], db.rows(Statement("perspectives", _PERSPECTIVES, (list(concepts), bound)))
+    )
 
 
 def candidates(db: Executor, name: str) -> list[str]:
@@ -223,7 +228,7 @@ def _refuse_taken(db: Executor, names: Sequence[str]) -> None:
 
 
 def rank(db: Executor, names: Sequence[str], method: RankingMethod, source: ColumnSource | None) -> Ranking:
-    """Ranks hierarchies by the four aspects, best first; with a column, each leaf counts as often as it occurs there."""
+    """Ranks hierarchies by the four aspects, best first; with a column, leaves count as often as they occur."""
     weights = [method.weights[aspect] for aspect in ASPECTS]
     column = (None, None) if source is None else (source.table, source.column)
     given = (list(names), *weights, method.k, method.measure, method.aggregate, *column)
@@ -231,7 +236,9 @@ def rank(db: Executor, names: Sequence[str], method: RankingMethod, source: Colu
         rows = db.rows(Statement("rank candidates", _RANK, given))
         built: dict[str, dict[str, Figure]] = {name: {} for name in names}
         sizes: dict[str, tuple[int, int]] = {}
-        for vgh, leaves, ancestors, figure, *numbers in db.rows(Statement("structure", _STRUCTURE, (list(names),))):
+        for vgh, leaves, ancestors, figure, *numbers in db.rows(
+            Statement("structure", _STRUCTURE, (list(names),))
+        ):
             sizes[vgh] = leaves, ancestors
             built[vgh][figure] = Figure(*numbers)
     ranked = tuple(

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from anondb.run.statement import Statement, row
-
 import uuid
 from dataclasses import replace
 from typing import Any
 
-from anondb.hierarchies.build import aika
-from anondb.run.snapshot import BuiltInfo, Snapshot
-from anondb.hierarchies.build import queries
 from anondb.db import vgh
 from anondb.db.execute import Executor
 from anondb.errors import UsageError
-from anondb.hierarchies.forms import BuiltVgh
-from anondb.hierarchies.build.ranking import RankingMethod
+from anondb.hierarchies.build import aika, queries
 from anondb.hierarchies.build import build as build_vgh
+from anondb.hierarchies.build.ranking import RankingMethod
+from anondb.hierarchies.forms import BuiltVgh
+from anondb.policy.model import Name, Policy
 from anondb.run.plan import Plan
 from anondb.run.result import Result
-from anondb.run.statement import Runner
-from anondb.policy.model import Name, Policy
+from anondb.run.snapshot import BuiltInfo, Snapshot
+from anondb.run.statement import Runner, Statement, row
 
 
 def with_built(db: Executor, policy: Policy, snapshot: Snapshot) -> Snapshot:
@@ -76,4 +73,11 @@ def plan_values(db: Runner, plan: Plan) -> None:
     db.stage = "prepare"
     for coded in (*plan.quasi, *plan.sensitive):
         if isinstance(coded.hierarchy, BuiltVgh):
-            db.rows(Statement(f"values {coded.code}", queries.VALUES, answers=row(value="", n=1), note="the run builds a hierarchy from them and an ontology; its levels are made up here"))
+            db.rows(
+                Statement(
+                    f"values {coded.code}",
+                    queries.VALUES,
+                    answers=row(value="", n=1),
+                    note="the run builds a hierarchy from them and an ontology; its levels are made up here",
+                )
+            )
