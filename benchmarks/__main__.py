@@ -15,6 +15,7 @@ from anondb.errors import AnondbError, DatabaseError
 from anondb.methods.full_domain.method import FullDomain
 from anondb.methods.registry import METHODS
 from benchmarks import (
+    against,
     aika,
     full_domain,
     fusion,
@@ -27,10 +28,12 @@ from benchmarks import (
     mondrian,
     ontology,
     optimal,
+    whole,
 )
 from benchmarks.options import Options
 
 BENCHMARKS: dict[str, Callable[[Options], dict[str, Any]]] = {
+    "against": against.run,
     "aika": aika.run,
     "full-domain": full_domain.run,
     "fusion": fusion.run,
@@ -43,6 +46,8 @@ BENCHMARKS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "mondrian": mondrian.run,
     "ontology": ontology.run,
     "optimal": optimal.run,
+    "whole": whole.run,
+    "wide": whole.run_wide,
 }
 
 FULL_DOMAIN = [name for name, method in METHODS.items() if isinstance(method, FullDomain)]
@@ -50,7 +55,9 @@ FULL_DOMAIN = [name for name, method in METHODS.items() if isinstance(method, Fu
 
 def main() -> int:
     given = _parser().parse_args()
-    options = Options(given.rows, given.quasi, given.algorithm, given.repeat, given.data, given.dsn)
+    options = Options(
+        given.rows, given.quasi, given.algorithm, given.repeat, given.data, given.arx, given.dsn
+    )
     try:
         found = BENCHMARKS[given.benchmark](options)
     except AnondbError as error:
@@ -70,9 +77,12 @@ def _parser() -> argparse.ArgumentParser:
         "--rows", type=_numbers, default=Options.rows, metavar="N,N", help="sizes of the table"
     )
     parser.add_argument("--quasi", type=_numbers, default=Options.quasi, metavar="N,N", help="up to 8")
-    parser.add_argument("--algorithm", choices=FULL_DOMAIN, default=Options.algorithm, help="of full-domain")
+    parser.add_argument("--algorithm", choices=FULL_DOMAIN, help="of full-domain and whole")
     parser.add_argument("--repeat", type=int, default=Options.repeat, metavar="N", help="runs of each case")
     parser.add_argument("--data", type=Path, default=Options.data, metavar="DIR", help="where adult.csv lies")
+    parser.add_argument(
+        "--arx", type=Path, metavar="DIR", help="of against: ARX's jar or classes, and its libraries"
+    )
     parser.add_argument("--dsn", help="a server to make a database on; an embedded one by default")
     return parser
 

@@ -69,15 +69,16 @@ def run(options: Options) -> dict[str, Any]:
 def _cases(options: Options) -> Iterator[Case]:
     """Adult's own k of 5, with and without suppression; as many records to a class as 5 are in the
     original, so that the search has to generalize; and rows of which no two are alike."""
+    algorithm = options.algorithm or "datafly"
     for rows in options.rows:
         widths = [tuple(adult.QUASI[:width]) for width in options.quasi]
         scaled = max(5, 5 * rows // adult.RECORDS)
         for quasi in widths:
-            yield Case(options.algorithm, rows, quasi, 5, 0.05, numbered=False)
-            yield Case(options.algorithm, rows, quasi, 5, 0.0, numbered=False)
-            yield Case(options.algorithm, rows, quasi, scaled, 0.05, numbered=False)
+            yield Case(algorithm, rows, quasi, 5, 0.05, numbered=False)
+            yield Case(algorithm, rows, quasi, 5, 0.0, numbered=False)
+            yield Case(algorithm, rows, quasi, scaled, 0.05, numbered=False)
         for quasi in widths:
-            yield Case(options.algorithm, rows, quasi, 5, 0.05, numbered=True)
+            yield Case(algorithm, rows, quasi, 5, 0.05, numbered=True)
 
 
 def _measure(conninfo: str, connection: Connection, options: Options, case: Case) -> dict[str, Any]:

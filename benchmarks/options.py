@@ -12,7 +12,8 @@ ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
 class Options:
     rows: tuple[int, ...] = (1_000_000, 5_000_000)
     quasi: tuple[int, ...] = (5, 8)  # numbers of quasi-identifiers
-    algorithm: str = "datafly"
+    algorithm: str | None = None  # None: the one that a benchmark is about
     repeat: int = 3
     data: Path = ADULT  # the folder of the Adult census data and its hierarchies
+    arx: Path | None = None  # the folder of the jar or classes that a run is held against
     dsn: str | None = None  # None: an embedded server of the benchmark's own

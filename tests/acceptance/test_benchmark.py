@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import le_diversity, optimal
+from anondb.errors import UsageError
+from benchmarks import adult, against, command, le_diversity, optimal, tables, whole
 from benchmarks.options import Options
 from tests.conftest import ADULT
 
@@ -98,3 +99,49 @@ def test_diverse_classes_are_measured_on_adult_and_on_numbered_rows(
     assert (whole["records"], whole["classes"], whole["suppressed"]) == (30_162, 5_343, 14_133)
     assert (scaled["records"], scaled["numbered"]) == (2000, True)
     assert scaled["seconds"].keys() >= {"encode", "search", "publish", "verify"}
+
+
+def test_a_whole_command_is_measured_on_rows_of_which_many_differ(server: str, tmp_path: Path) -> None:
+    """Where the Adult data is not there, rows like it are made."""
+    found = whole.run(Options(rows=(1500, 3000), quasi=(5,), repeat=1, data=tmp_path, dsn=server))
+    assert [(case["rows"], case["numbered"]) for case in found["cases"]] == [
+        (1500, False),
+        (1500, True),
+        (3000, False),
+        (3000, True),
+    ]
+    for case in found["cases"]:
+        assert case["command_seconds"] > sum(case["seconds"].values()) > 0
+        assert case["honest_limit_seconds"] > 0
+        assert case["client_peak_mb"] > 10
+        [run] = case["runs"]
+        assert run["found"]["classes"] > 0
+    assert [growth["numbered"] for growth in found["growth"]] == [False, True]
+
+
+def test_rows_that_are_varied_are_mostly_different(server: str, tmp_path: Path) -> None:
+    with tables.prepared(Options(data=tmp_path, dsn=server)) as (_, db, _):
+        adult.vary(db.connection, 20_000, numbered=False)
+        [[different]] = db.connection.execute(
+            "select count(*) from (select distinct sex, age, race, marital_status, education, native_country,"
+            " workclass, occupation from bench.adult) as d"
+        ).fetchall()
+        assert int(str(different)) > 10_000
+
+
+def test_wide_tables_have_a_hierarchy_for_each_column(server: str, tmp_path: Path) -> None:
+    with tables.prepared(Options(data=tmp_path, dsn=server)) as (conninfo, db, _):
+        cases = [*tables.wide(db, tmp_path, [(400, 6)]), tables.zips(db, tmp_path, (400, 3))]
+        for case in cases[1:]:
+            file = tmp_path / "policy.toml"
+            file.write_text(case.policy(), encoding="utf-8")
+            _, found = command.policy(conninfo, sys.executable, file)
+            assert found["k"] >= 5
+        assert [len(case.quasi) for case in cases] == [6, 3]
+
+
+def test_what_a_run_is_held_against_has_to_be_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="against what"):
+        against.run(Options())
+    with pytest.raises(UsageError, match=r"is no ARX|no Java compiler"):
+        against.run(Options(arx=tmp_path))

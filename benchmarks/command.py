@@ -1,0 +1,130 @@
+"""A whole command in a process of its own, as a user waits for it; what it, and the server for it, take of memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from anondb.errors import AnondbError
+
+_TOP = Path(__file__).resolve().parents[1]
+_EVERY = 0.02  # seconds
+_BACKENDS = """
+select a.pid from pg_catalog.pg_stat_activity as a
+where a.datname = current_database() and a.pid <> all(%s)
+"""
+_TEMPORARY = "select d.temp_bytes from pg_catalog.pg_stat_database as d where d.datname = current_database()"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A process that is over."""
+
+    seconds: float
+    cpu_seconds: float  # of the process alone
+    client_peak_mb: float
+    backend_peak_mb: (
+        float | None
+    )  # of all backends of the database together, shared memory not counted; local servers
+    temporary_mb: float
+    output: str
+
+    def figures(self) -> dict[str, float | None]:
+        return {
+            "command_seconds": round(self.seconds, 3),
+            "client_cpu_seconds": round(self.cpu_seconds, 3),
+            "client_peak_mb": round(self.client_peak_mb, 1),
+            "backend_peak_mb": None if self.backend_peak_mb is None else round(self.backend_peak_mb, 1),
+            "temporary_mb": round(self.temporary_mb, 1),
+        }
+
+
+def run(conninfo: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> Measured:
+    """Runs a command to its end; raises if it fails."""
+    with (
+        psycopg.connect(conninfo, autocommit=True) as watcher,
+        tempfile.TemporaryFile("w+", encoding="utf-8") as out,
+    ):
+        before = _temporary(watcher)
+        ours = [watcher.info.backend_pid, *(pid for (pid,) in watcher.execute(_BACKENDS, ([],)))]
+        started = time.perf_counter()
+        child = subprocess.Popen(
+            command, env={**os.environ, "ANONDB_DSN": conninfo, **(environment or {})}, cwd=_TOP, stdout=out
+        )
+        watch = _Watch(watcher, child.pid, ours)
+        _, status, usage = os.wait4(child.pid, 0)
+        seconds = time.perf_counter() - started
+        child.returncode = os.waitstatus_to_exitcode(status)
+        watch.end()
+        if child.returncode:
+            raise AnondbError(f"{command[0]} failed; what it said stands above")
+        out.seek(0)
+        return Measured(
+            seconds,
+            usage.ru_utime + usage.ru_stime,
+            watch.client / 1024,
+            watch.backends / 1024 if watch.backends else None,
+            (_temporary(watcher) - before) / 2**20,
+            out.read(),
+        )
+
+
+def policy(conninfo: str, python: str, file: Path) -> tuple[dict[str, float | None], dict[str, Any]]:
+    """`anondb run`, whole, and what it says of itself."""
+    measured = run(conninfo, [python, "-m", "anondb", "run", str(file), "--json"])
+    return measured.figures(), json.loads(measured.output)
+
+
+class _Watch(threading.Thread):
+    """Looks every few milliseconds; a server on another machine keeps its memory to itself."""
+
+    def __init__(self, connection: psycopg.Connection[Any], client: int, others: Sequence[int]) -> None:
+        super().__init__(daemon=True)
+        self.client = self.backends = 0  # kB
+        self._connection, self._pid, self._others = connection, client, list(others)
+        self._over = threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        while not self._over.wait(_EVERY):
+            self.client = max(self.client, _kilobytes(self._pid, "VmHWM"))
+            backends = [pid for (pid,) in self._connection.execute(_BACKENDS, (self._others,))]
+            self.backends = max(self.backends, sum(_kilobytes(pid, "RssAnon") for pid in backends))
+
+    def end(self) -> None:
+        self._over.set()
+        self.join()
+
+
+def _temporary(connection: psycopg.Connection[Any]) -> int:
+    """Bytes of temporary files so far; a backend tells its own when it has left."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        [[others]] = connection.execute(
+            "select count(*) from pg_catalog.pg_stat_activity as a where a.datname = current_database()"
+            " and a.pid <> pg_backend_pid() and a.state = 'active'"
+        ).fetchall()
+        if not others:
+            break
+        time.sleep(_EVERY)
+    time.sleep(0.1)
+    [[temporary]] = connection.execute(_TEMPORARY).fetchall()
+    return int(temporary)
+
+
+def _kilobytes(pid: int, field: str) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:  # it has just left
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith(field)), 0)
