@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anondb.models.beta_likeness import BetaLikeness
 from anondb.models.k_anonymity import KAnonymity
 from anondb.models.l_diversity import LDiversity
 from anondb.models.le_diversity import LeDiversity
@@ -12,6 +13,7 @@ from anondb.policy.check import Table
 SENSITIVE_MODELS: tuple[type[SensitiveModel], ...] = (
     LDiversity,
     TCloseness,
+    BetaLikeness,
     LeDiversity,
 )
 """A new model is a file of this room and a line here."""
