@@ -99,7 +99,7 @@ def _case(
 
 
 def _figures(trial: Trial) -> dict[str, Any]:
-    known = trial.figures
+    known = trial.metrics
     return {
         "variant": trial.setting.variant,
         "k": trial.setting.k,

@@ -7,7 +7,7 @@ from itertools import product
 
 from anondb.hierarchies.forms import VghTable
 from anondb.hierarchies.tree import Node
-from anondb.report.measures import measure
+from anondb.report.metrics import reported
 from anondb.report.model import (
     ClassSizes,
     ColumnReport,
@@ -17,7 +17,7 @@ from anondb.report.model import (
     LatticeReport,
     PrivacyModel,
     ReportData,
-    RunFigures,
+    RunSummary,
     Statement,
     Suppression,
 )
@@ -103,27 +103,27 @@ def class_sizes() -> ClassSizes:
     return ClassSizes(after, before)
 
 
-MEASURES = (
-    measure("gen_iloss", 0.274, before=0),
-    measure("sem_iloss", 0.183, before=0),
-    measure("precision", 0.612, before=1),
-    measure("non_uniform_entropy", 0.351, before=0),
-    measure("discernibility", 1_284_402, before=88_312),
-    measure("average_class_size", 3.71),
-    measure("nmi", 0.842),
-    measure("rand", 0.917),
-    measure("semantic_sse", note="zip has no concepts: its values are not in the ontology"),
-    measure("prosecutor_max", 0.2, before=1.0),
-    measure("prosecutor_mean", 0.0412, before=0.5831),
-    measure("prosecutor_above_0.1", 0.0831, before=0.8714),
-    measure("sample_uniques", 0, before=6210),
-    measure("marketer", 0.0412, before=0.5831),
-    measure("record_linkage_text", 0.0, before=58.3),
-    measure("record_linkage_coverage", 4.02, before=58.3),
-    measure("attribute_disclosure_max", 0.625, before=1.0, column="diagnosis"),
-    measure("attribute_disclosure_mean", 0.311, before=0.774, column="diagnosis"),
+METRICS = (
+    reported("gen_iloss", 0.274, before=0),
+    reported("sem_iloss", 0.183, before=0),
+    reported("precision", 0.612, before=1),
+    reported("non_uniform_entropy", 0.351, before=0),
+    reported("discernibility", 1_284_402, before=88_312),
+    reported("average_class_size", 3.71),
+    reported("nmi", 0.842),
+    reported("rand", 0.917),
+    reported("semantic_sse", note="zip has no concepts: its values are not in the ontology"),
+    reported("prosecutor_max", 0.2, before=1.0),
+    reported("prosecutor_mean", 0.0412, before=0.5831),
+    reported("prosecutor_above_0.1", 0.0831, before=0.8714),
+    reported("sample_uniques", 0, before=6210),
+    reported("marketer", 0.0412, before=0.5831),
+    reported("record_linkage_text", 0.0, before=58.3),
+    reported("record_linkage_coverage", 4.02, before=58.3),
+    reported("attribute_disclosure_max", 0.625, before=1.0, column="diagnosis"),
+    reported("attribute_disclosure_mean", 0.311, before=0.774, column="diagnosis"),
     *(
-        measure(name, value, column=column)
+        reported(name, value, column=column)
         for name, values in {
             "gen_iloss": (0.051, 0.0, 0.94, 0.104),
             "sem_iloss": (None, None, None, 0.183),
@@ -147,7 +147,7 @@ def release() -> ReportData:
     """A rich report, with every part but the comparison."""
     return ReportData(
         title="Release of hospital.admissions",
-        run=RunFigures(
+        run=RunSummary(
             42, "incognito", "hospital.admissions", "share.admissions", 30162, 29911, 251, 1612, 5,
             {"encode": 0.412, "search": 1.83, "publish": 0.644, "verify": 0.201, "evaluate": 0.951}, "2025-03-14 09:26",
         ),
@@ -168,7 +168,7 @@ def release() -> ReportData:
         ),
         class_sizes=class_sizes(),
         lattice=lattice(),
-        measures=MEASURES,
+        metrics=METRICS,
         suppression=Suppression(0.02, "remove", {"in classes that fail a model": 214, "with a NULL": 37}),
         statements=STATEMENTS,
         package="0.1.0",
@@ -206,18 +206,18 @@ def hostile() -> ReportData:
     table = VghTable(tuple((f"leaf {n}", f"{HOSTILE}{n % 2}", HOSTILE) for n in range(4)))
     return ReportData(
         title=HOSTILE,
-        run=RunFigures(1, HOSTILE, HOSTILE, HOSTILE, 10, 9, 1, 3, 3, {HOSTILE: 1.0}, HOSTILE),
+        run=RunSummary(1, HOSTILE, HOSTILE, HOSTILE, 10, 9, 1, 3, 3, {HOSTILE: 1.0}, HOSTILE),
         policy=HOSTILE,
         models=(PrivacyModel(HOSTILE, 1, 1, HOSTILE, HOSTILE), PrivacyModel("l_diversity", 2, 2, HOSTILE)),
         columns=(ColumnReport(HOSTILE, "quasi", 1, 2, HOSTILE, table), ColumnReport(HOSTILE, HOSTILE)),
         class_sizes=ClassSizes({3: 3}),
         lattice=LatticeReport((HOSTILE,), (LatticeNode((0,), HOSTILE), LatticeNode((1,), "anonymous")), (1,), HOSTILE),
-        measures=(
-            measure(HOSTILE, 0.5, before=0.7, note=HOSTILE),
-            measure("gen_iloss", 0.5, column=HOSTILE),
-            measure("risk_contribution", 0.5, column=HOSTILE),
-            measure("prosecutor_max", 0.3, before=1.0),
-            measure("prosecutor_mean", 0.3, before=1.0),
+        metrics=(
+            reported(HOSTILE, 0.5, before=0.7, note=HOSTILE),
+            reported("gen_iloss", 0.5, column=HOSTILE),
+            reported("risk_contribution", 0.5, column=HOSTILE),
+            reported("prosecutor_max", 0.3, before=1.0),
+            reported("prosecutor_mean", 0.3, before=1.0),
         ),
         suppression=Suppression(0.1, HOSTILE, {HOSTILE: 1}),
         statements=(Statement(HOSTILE, HOSTILE, HOSTILE, 1, 1.0),),

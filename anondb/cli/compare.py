@@ -14,7 +14,7 @@ from anondb.cli.output import RunProgress, echo_json, out, plain, table, write
 from anondb.errors import UnsatisfiableError, UsageError
 from anondb.evaluation.metrics import describe
 from anondb.policy.load import load
-from anondb.report.words import figure
+from anondb.report.words import formatted
 from anondb.run.plan import Options
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _print(comparison: Trials) -> None:
     runs = comparison.runs
     varied = any(trial.setting.variant is not None for trial in comparison.trials)
     heads = _SHOWN_OF_VARIANTS if varied else _SHOWN
-    shown = [name for name in heads if any(run.figures.get(name) is not None for run in runs)]
+    shown = [name for name in heads if any(run.metrics.get(name) is not None for run in runs)]
     several = len({run.quasi for run in runs}) > 1
     columns = [">columns"] * several
     listing = table("algorithm", ">k", *columns, *(f">{heads[name]}" for name in shown), "generalization")
@@ -197,5 +197,5 @@ def _print(comparison: Trials) -> None:
 
 
 def _figure(run: ComparedRun, name: str) -> str:
-    value = run.figures.get(name)
-    return figure(value if name != "seconds" or value is None else round(value, 2), describe(name).format)
+    value = run.metrics.get(name)
+    return formatted(value if name != "seconds" or value is None else round(value, 2), describe(name).format)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anondb.api import connect
-from anondb.cli.figures import print_evaluation
+from anondb.cli.metrics import print_evaluation
 from anondb.cli.options import Dsn, Json
 from anondb.cli.output import RunProgress, echo_json
 from anondb.errors import UsageError

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from anondb.api import connect
-from anondb.cli.figures import NO_K, summary
+from anondb.cli.metrics import NO_K, summary
 from anondb.cli.options import Dsn, Json, PolicyFile, Public, TimeLimit
 from anondb.cli.output import RunProgress, echo, echo_json, out, plain, table
 from anondb.errors import UsageError
@@ -158,7 +158,7 @@ def print_result(result: Result) -> None:
     way, *more = result.finding.way(result)
     for line in (f"run {result.run}: {way}", *more):
         out.print(plain(line))
-    for line in summary(result.figures):
+    for line in summary(result.metric_values):
         out.print(line)
     out.print()
     timing = table("stage", *(f">{stage}" for stage in result.seconds))

@@ -39,7 +39,7 @@ class Trials:
                 trial.setting.name,
                 trial.setting.k,
                 len(trial.setting.columns),
-                {name: value for name, value in trial.figures.items() if _of_release(name)},
+                {name: value for name, value in trial.metrics.items() if _of_release(name)},
                 trial.selected,
                 trial.failure,
             )
@@ -62,9 +62,9 @@ class Trials:
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a trial, with every figure; all have the same keys."""
-        names = list(dict.fromkeys(name for trial in self.trials for name in trial.figures))
+        names = list(dict.fromkeys(name for trial in self.trials for name in trial.metrics))
         return [
-            dict(zip(_FIRST, _first(trial), strict=True)) | _figures(trial, names) for trial in self.trials
+            dict(zip(_FIRST, _first(trial), strict=True)) | _metrics(trial, names) for trial in self.trials
         ]
 
     def to_csv(self) -> str:
@@ -110,8 +110,8 @@ def _first(trial: Trial) -> Iterator[Any]:
     yield from (trial.selected, trial.failure, "; ".join(trial.ignored))
 
 
-def _figures(trial: Trial, names: list[str]) -> dict[str, float | None]:
-    return {name: trial.figures.get(name) for name in names}
+def _metrics(trial: Trial, names: list[str]) -> dict[str, float | None]:
+    return {name: trial.metrics.get(name) for name in names}
 
 
 def _of_release(name: str) -> bool:

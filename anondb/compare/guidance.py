@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from anondb.evaluation.metrics import describe
 from anondb.report.model import ComparedRun
-from anondb.report.words import counted, figure, listed, number, percent
+from anondb.report.words import counted, formatted, listed, number, percent
 
 _GOALS = {
     "gen_iloss": "To keep detail",
@@ -57,21 +57,21 @@ def _best(name: str, by_algorithm: Mapping[str, Mapping[Cell, float]]) -> str:
     means = {one: sum(values.values()) / len(cells) for one, values in by_algorithm.items()}
     label = meant.label[0].lower() + meant.label[1:]
     if all(won == len(cells) for won in wins.values()):
-        same = figure(next(iter(means.values())), meant.format)
+        same = formatted(next(iter(means.values())), meant.format)
         return f"{listed(list(wins))} do equally well ({label} {same})"
     winner = min(wins, key=lambda one: (-wins[one], sign * means[one]))
     others = sorted((one for one in means if one != winner), key=lambda one: sign * means[one])
-    figures = ", ".join(f"{one} {figure(means[one], meant.format)}" for one in (winner, *others))
+    metrics = ", ".join(f"{one} {formatted(means[one], meant.format)}" for one in (winner, *others))
     if len(cells) == 1:
-        return f"{winner} ({label}: {figures})"
-    return f"{winner}, best in {wins[winner]} of {len(cells)} settings ({label}, mean of all: {figures})"
+        return f"{winner} ({label}: {metrics})"
+    return f"{winner}, best in {wins[winner]} of {len(cells)} settings ({label}, mean of all: {metrics})"
 
 
 def _shared(done: Sequence[ComparedRun], name: str) -> dict[str, dict[Cell, float]]:
     """The figures of each algorithm in the cells that all of them have."""
     by_algorithm: dict[str, dict[Cell, float]] = {}
     for run in done:
-        value = run.figures.get(name)
+        value = run.metrics.get(name)
         if value is not None:
             by_algorithm.setdefault(run.algorithm, {})[run.k, run.quasi] = value
     if not by_algorithm:
@@ -88,13 +88,13 @@ def _shared(done: Sequence[ComparedRun], name: str) -> dict[str, dict[Cell, floa
 
 def _prices(done: Sequence[ComparedRun]) -> Iterator[str]:
     """What a larger k and more columns cost, for the algorithm that loses least in the hardest setting."""
-    known = [run for run in done if run.figures.get("gen_iloss") is not None]
+    known = [run for run in done if run.metrics.get("gen_iloss") is not None]
     if not known:
         return
     hardest = max((run.quasi, run.k) for run in known)
     chosen = min(
         (run for run in known if (run.quasi, run.k) == hardest),
-        key=lambda run: run.figures["gen_iloss"] or 0.0,
+        key=lambda run: run.metrics["gen_iloss"] or 0.0,
     )
     mine = [run for run in known if run.algorithm == chosen.algorithm]
     by_k = sorted((run for run in mine if run.quasi == chosen.quasi), key=lambda run: run.k)
@@ -107,7 +107,7 @@ def _prices(done: Sequence[ComparedRun]) -> Iterator[str]:
 
 def _way(runs: Sequence[ComparedRun]) -> str:
     """How the figures change from the first run to the last."""
-    first, last = runs[0].figures, runs[-1].figures
+    first, last = runs[0].metrics, runs[-1].metrics
     changes = [
         f"{words} goes from {percent(low)} to {percent(high)}"
         for name, words in (("gen_iloss", "generalization loss"), ("prosecutor_mean", "average risk"))
@@ -124,14 +124,14 @@ def _skew(done: Sequence[ComparedRun]) -> Iterator[str]:
     skewed = [
         (largest / run.k, -place, run, largest)
         for place, run in enumerate(done)
-        if run.figures.get("iterations") is not None
-        and (run.figures.get("gen_iloss") or 0.0) >= _NOTABLE
-        and (largest := run.figures.get("class_size_max") or 0.0) > 2 * run.quasi * (run.k - 1) + run.k
+        if run.metrics.get("iterations") is not None
+        and (run.metrics.get("gen_iloss") or 0.0) >= _NOTABLE
+        and (largest := run.metrics.get("class_size_max") or 0.0) > 2 * run.quasi * (run.k - 1) + run.k
     ]
     if not skewed:
         return
     times, _, run, largest = max(skewed, key=lambda one: one[:2])
-    mean, cut = run.figures.get("class_size_mean"), run.figures.get("partitioned")
+    mean, cut = run.metrics.get("class_size_mean"), run.metrics.get("partitioned")
     usual = "" if mean is None else f", where the mean is {number(round(mean, 1))}"
     columns = (
         f" It cut by {cut:.0f} of {counted(run.quasi, 'column')}."
@@ -150,18 +150,18 @@ def _cost(done: Sequence[ComparedRun]) -> Iterator[str]:
     mine = [
         run
         for run in done
-        if run.algorithm == "incognito" and run.figures.get("checks") and run.figures.get("lattice")
+        if run.algorithm == "incognito" and run.metrics.get("checks") and run.metrics.get("lattice")
     ]
     if not mine:
         return
-    worst = max(mine, key=lambda run: (run.figures["checks"] or 0.0, run.quasi, -run.k))
-    checks, nodes = worst.figures["checks"] or 0.0, worst.figures["lattice"] or 1.0
-    seconds = worst.figures.get("seconds")
+    worst = max(mine, key=lambda run: (run.metrics["checks"] or 0.0, run.quasi, -run.k))
+    checks, nodes = worst.metrics["checks"] or 0.0, worst.metrics["lattice"] or 1.0
+    seconds = worst.metrics.get("seconds")
     took = "" if seconds is None else f" and took {number(round(seconds, 2))} seconds"
     others = [
         run for run in done if run.algorithm == "optimal" and (run.k, run.quasi) == (worst.k, worst.quasi)
     ]
-    needed = "".join(f" (here {number(run.figures.get('checks') or 0.0)})" for run in others)
+    needed = "".join(f" (here {number(run.metrics.get('checks') or 0.0)})" for run in others)
     yield (
         f"incognito costs most at {_at(worst)}: it made {number(checks)} checks{took}, in a lattice of "
         f"{number(nodes)} nodes ({percent(checks / nodes)}; smaller sets of columns are checked too). Each further "

@@ -8,7 +8,7 @@ from typing import Any
 from anondb.compare import memory
 from anondb.db.connection import Connection
 from anondb.errors import AnondbError, DatabaseError, PolicyError
-from anondb.evaluation.figure import notes
+from anondb.evaluation.metric_value import notes
 from anondb.policy.model import Policy
 from anondb.run.pipeline import Listener, Pipeline
 from anondb.run.plan import Options
@@ -70,7 +70,7 @@ class Trial:
         return "" if self.result is None else self.result.finding.selected
 
     @property
-    def figures(self) -> dict[str, float | None]:
+    def metrics(self) -> dict[str, float | None]:
         """Everything that was counted or measured; measures of a column as `name:column`."""
         result = self.result
         if result is None:
@@ -103,8 +103,8 @@ class Trial:
             "ignored": list(self.ignored),
             "levels": {} if result is None else dict(result.levels),
             "partitioned": [] if result is None else result.finding.as_json().get("partitioned", []),
-            "figures": self.figures,
-            "notes": {} if result is None else notes(result.figures),
+            "figures": self.metrics,
+            "notes": {} if result is None else notes(result.metric_values),
         }
 
 

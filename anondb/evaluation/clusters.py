@@ -8,7 +8,7 @@ from dataclasses import asdict
 from anondb.errors import UsageError
 from anondb.run.statement import Runner, Statement, no_rows
 
-MEASURES = ("rand", "wallace_1", "wallace_2", "nmi", "partition_distance")
+METRICS = ("rand", "wallace_1", "wallace_2", "nmi", "partition_distance")
 SAMPLE = 1_000
 LARGEST_SAMPLE = 5_000  # every two records have a distance: 200 MB
 
@@ -20,9 +20,7 @@ from anondb.linked_distances(
     ladder => $5::text::regclass, sample => $6::int, seed => $7::bigint, meanings => $8::text::regclass) as d
 """
 
-Figure = tuple[
-    str, str | None, float | None, str | None
-]  # name, column, value, note: as anondb.linked_utility
+Row = tuple[str, str | None, float | None, str | None]  # name, column, value, note: as anondb.linked_utility
 
 
 def cluster_agreement(
@@ -35,7 +33,7 @@ def cluster_agreement(
     sample: int = SAMPLE,
     seed: int = 0,
     meanings: str | None = None,
-) -> list[Figure]:
+) -> list[Row]:
     """Clusters originals and released records, and compares the two: the figures of MEASURES.
 
     `linked` is a query as anondb.linked_query gives it, `ladder` the name of a relation of hierarchies that are
@@ -57,7 +55,7 @@ def cluster_agreement(
         )
     )
     if not rows:
-        return [(name, None, None, "there are no records") for name in MEASURES]
+        return [(name, None, None, "there are no records") for name in METRICS]
 
     from anondb.evaluation import clustering  # numpy and scipy take a second to load
 
@@ -73,7 +71,7 @@ def cluster_agreement(
     note = f"{_clusters(originals)} of the originals, {_clusters(released)} of the release"
     if sum(counts) < records:
         note += f", in a sample of {sum(counts)} of {records} records"
-    return [(name, None, agreement[name], note) for name in MEASURES]
+    return [(name, None, agreement[name], note) for name in METRICS]
 
 
 def _clusters(labels: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""What is known of a release: the figures that its run kept, or those of two tables, in one form."""
+"""What is known of a release: the metrics that its run kept, or those of two tables, in one form."""
 
 from __future__ import annotations
 
@@ -8,17 +8,13 @@ from typing import Any
 
 from anondb.errors import UsageError
 from anondb.evaluation import metrics
-from anondb.evaluation.figure import Figure, by_column, by_key, notes
+from anondb.evaluation.metric_value import MetricValue, by_column, by_key, notes
 from anondb.run.run_account import KeptRun
-
-FAMILIES = metrics.GROUPS  # the names of each group, in order
-OF_LINK = tuple(metric.name for metric in metrics.CATALOGUE if metric.linked)
-LINKED_UTILITY = tuple(name for name in OF_LINK if name in FAMILIES["utility"])
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The figures of a release, in the order of the catalogue."""
+    """The metrics of a release, in the order of the catalogue."""
 
     original: str
     release: str
@@ -27,34 +23,41 @@ class Evaluation:
     suppressed: int
     classes: int
     k: int  # reached
-    figures: tuple[Figure, ...]
+    metric_values: tuple[MetricValue, ...]
     run: int | None = None  # of ours, that made it
     algorithm: str | None = None
     finished: str | None = None  # when, as ISO 8601 has it
 
     def as_json(self) -> dict[str, Any]:
         """The object that `anondb evaluate --json` prints; metrics and notes as `anondb run --json` has them."""
-        facts = {name: value for name, value in vars(self).items() if name != "figures" and value is not None}
+        facts = {
+            name: value for name, value in vars(self).items() if name != "metric_values" and value is not None
+        }
         return {
             **facts,
-            "metrics": by_key(by_column(self.figures)),
-            "notes": notes(self.figures),
-            "figures": [{"family": family_of(figure.name), **asdict(figure)} for figure in self.figures],
+            "metrics": by_key(by_column(self.metric_values)),
+            "notes": notes(self.metric_values),
+            "figures": [{"family": group_of(metric.name), **asdict(metric)} for metric in self.metric_values],
         }
 
-    def figure(self, name: str) -> Figure | None:
-        """The figure of the whole release."""
-        return next((f for f in self.figures if f.name == name and f.column is None), None)
+    def metric(self, name: str) -> MetricValue | None:
+        """The value for the whole release."""
+        return next((m for m in self.metric_values if m.name == name and m.column is None), None)
+
+    @property
+    def figures(self) -> tuple[MetricValue, ...]:
+        """The older name of `metric_values`."""
+        return self.metric_values
 
 
-def family_of(name: str) -> str:
+def group_of(name: str) -> str:
     """The group of a metric; one that the catalogue does not have is of utility."""
     return metrics.describe(name).group
 
 
-def ordered(figures: Iterable[Figure]) -> tuple[Figure, ...]:
+def ordered(values: Iterable[MetricValue]) -> tuple[MetricValue, ...]:
     """As people read them; those of one metric keep their order."""
-    return tuple(sorted(figures, key=lambda figure: (metrics.place(figure.name), figure.name)))
+    return tuple(sorted(values, key=lambda metric: (metrics.place(metric.name), metric.name)))
 
 
 def _of_every_run(name: str) -> bool:
@@ -76,7 +79,7 @@ def of_run(kept: KeptRun) -> Evaluation:
         suppressed=account.suppressed,
         classes=account.classes,
         k=account.k,
-        figures=ordered(_kept_figures(kept)),
+        metric_values=ordered(_kept_values(kept)),
         run=kept.run,
         algorithm=kept.algorithm,
         finished=None if kept.finished_at is None else kept.finished_at.isoformat(timespec="seconds"),
@@ -96,7 +99,7 @@ def _not_evaluated(kept: KeptRun) -> UsageError:
     )
 
 
-def _kept_figures(kept: KeptRun) -> Iterable[Figure]:
+def _kept_values(kept: KeptRun) -> Iterable[MetricValue]:
     """Puts values, what they were before, and notes together again."""
     values = {_named(name, column): value for (name, column), value in kept.metrics.items()}
     reasons = {_named(key, ""): note for key, note in kept.account.notes.items()}
@@ -106,11 +109,11 @@ def _kept_figures(kept: KeptRun) -> Iterable[Figure]:
     places = {column.name: place for place, column in enumerate(kept.account.columns)}
     for key in sorted(keys, key=lambda key: (places.get(key[1], -1), key)):
         name, column = key
-        yield Figure(name, column or None, values.get(key), reasons.get(key), befores.get(key))
+        yield MetricValue(name, column or None, values.get(key), reasons.get(key), befores.get(key))
 
 
 def _named(name: str, column: str) -> tuple[str, str]:
-    """Name and column of a figure; some are kept with the column in their name, as JSON has it."""
+    """Name and column of a metric; some are kept with the column in their name, as JSON has it."""
     if column:
         return name, column
     metric, _, of_column = name.partition(":")

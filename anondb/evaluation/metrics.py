@@ -210,6 +210,8 @@ GROUPS = {
     group: tuple(metric.name for metric in CATALOGUE if metric.group == group)
     for group in dict.fromkeys(metric.group for metric in CATALOGUE)
 }
+LINKED = tuple(metric.name for metric in CATALOGUE if metric.linked)
+LINKED_UTILITY = tuple(name for name in LINKED if name in GROUPS["utility"])
 
 
 def find(name: str) -> Metric | None:

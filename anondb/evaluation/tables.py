@@ -12,9 +12,9 @@ from anondb.db.execute import Executor, Step
 from anondb.db.install.upgrade import require_current
 from anondb.errors import UsageError
 from anondb.evaluation import clusters
-from anondb.evaluation.evaluation import FAMILIES, LINKED_UTILITY, OF_LINK, Evaluation, ordered
-from anondb.evaluation.figure import Figure
-from anondb.evaluation.tried import tried
+from anondb.evaluation.evaluation import Evaluation, ordered
+from anondb.evaluation.metric_value import MetricValue, values_or_reasons
+from anondb.evaluation.metrics import GROUPS, LINKED, LINKED_UTILITY
 from anondb.evaluation.two_tables import EvaluationRequest, Tables, look_up
 from anondb.models.model import ClassModel, Protected
 from anondb.models.registry import CLASS_MODELS
@@ -123,7 +123,7 @@ class _Evaluating:
             suppressed=before.rows - after.records,
             classes=after.classes,
             k=after.smallest,
-            figures=ordered(figures),
+            metric_values=ordered(figures),
         )
 
     def _sizes(self, table: str, roots: Sequence[str] | None) -> _Sizes:
@@ -141,25 +141,30 @@ class _Evaluating:
             )
         )
 
-    def _one(self, figure: Figure, statement: str | Node, parameters: Sequence[object] = ()) -> list[Figure]:
-        def measure() -> Iterable[Figure]:
-            [value] = self.db.one(Statement(figure.key, statement, parameters))
-            yield replace(figure, value=value)
+    def _single(
+        self, metric: MetricValue, statement: str | Node, parameters: Sequence[object] = ()
+    ) -> list[MetricValue]:
+        def compute() -> Iterable[MetricValue]:
+            [value] = self.db.one(Statement(metric.key, statement, parameters))
+            yield replace(metric, value=value)
 
-        return [replace(found, column=figure.column) for found in tried(self.db, [figure.name], measure)]
+        return [
+            replace(found, column=metric.column)
+            for found in values_or_reasons(self.db, [metric.name], compute)
+        ]
 
-    def _linked(self) -> list[Figure]:
+    def _linked(self) -> list[MetricValue]:
         """What needs to know whose record is whose."""
         if self.asked.key is None:
             return [
-                Figure(name, note="needs a key that names a record in both tables")
-                for name in (*OF_LINK, *FAMILIES["clusters"])
+                MetricValue(name, note="needs a key that names a record in both tables")
+                for name in (*LINKED, *GROUPS["clusters"])
             ]
         link = (self.original, self.release, self.asked.key, self.quasi, self.roots)
         [query] = self.db.one(Statement("link", _LINK, link))
         vghs = self.asked.quasi_vghs
 
-        def utility() -> Iterable[Figure]:
+        def utility() -> Iterable[MetricValue]:
             rows = self.db.rows(
                 Statement(
                     "utility",
@@ -168,60 +173,60 @@ class _Evaluating:
                     answers=METRIC_ROWS,
                 )
             )
-            return [Figure(*row) for row in rows]
+            return [MetricValue(*row) for row in rows]
 
-        def agreement() -> Iterable[Figure]:
+        def agreement() -> Iterable[MetricValue]:
             sample, seed = self.asked.sampled, self.asked.seed
             rows = clusters.cluster_agreement(
                 self.db, query, self.quasi, vghs, MEASURE, sample=sample, seed=seed
             )
-            return [Figure(*row) for row in rows]
+            return [MetricValue(*row) for row in rows]
 
         return [
-            *tried(self.db, LINKED_UTILITY, utility),
+            *values_or_reasons(self.db, LINKED_UTILITY, utility),
             *self._linkage(query, vghs),
-            *tried(self.db, FAMILIES["clusters"], agreement),
+            *values_or_reasons(self.db, GROUPS["clusters"], agreement),
         ]
 
-    def _linkage(self, query: str, vghs: Sequence[str | None]) -> Iterable[Figure]:
+    def _linkage(self, query: str, vghs: Sequence[str | None]) -> Iterable[MetricValue]:
         for matching in ("text", "coverage", "hierarchy", "semantic"):
             name = f"record_linkage_{matching}"
             if matching == "semantic" and not any(vghs):
-                yield Figure(name, note="no stored hierarchy")
+                yield MetricValue(name, note="no stored hierarchy")
                 continue
             arguments = (query, self.quasi, matching, vghs, MEASURE)
-            yield from self._one(Figure(name), _LINKAGE, arguments)
+            yield from self._single(MetricValue(name), _LINKAGE, arguments)
 
-    def _classes(self, before: _Sizes, after: _Sizes) -> Iterable[Figure]:
-        yield Figure("class_size_min", value=float(after.smallest), before=float(before.smallest))
-        yield Figure("class_size_max", value=float(after.largest), before=float(before.largest))
-        yield Figure("class_size_mean", value=_mean(after), before=_mean(before))
+    def _classes(self, before: _Sizes, after: _Sizes) -> Iterable[MetricValue]:
+        yield MetricValue("class_size_min", value=float(after.smallest), before=float(before.smallest))
+        yield MetricValue("class_size_max", value=float(after.largest), before=float(before.largest))
+        yield MetricValue("class_size_mean", value=_mean(after), before=_mean(before))
         arguments = (self.release, self.quasi, before.rows, self.roots)
-        yield from self._one(Figure("discernibility"), _DISCERNIBILITY, arguments)
+        yield from self._single(MetricValue("discernibility"), _DISCERNIBILITY, arguments)
         if after.smallest:
             multiple = f"as a multiple of the {after.smallest:,} records of the smallest class"
             arguments = (self.release, self.quasi, after.smallest, self.roots)
-            yield from self._one(Figure("average_class_size", note=multiple), _AVERAGE, arguments)
+            yield from self._single(MetricValue("average_class_size", note=multiple), _AVERAGE, arguments)
 
-    def _risk(self) -> Iterable[Figure]:
-        def risks() -> Iterable[Figure]:
+    def _risk(self) -> Iterable[MetricValue]:
+        def risks() -> Iterable[MetricValue]:
             fraction = self.asked.fraction
             if self.asked.unit is not None:
                 return self._risk_of_persons(self.asked.unit)
             arguments = (self.original, self.release, self.quasi, fraction, self.roots)
             return [
-                Figure(*row)
+                MetricValue(*row)
                 for row in self.db.rows(Statement("risk", _RISKS, arguments, answers=_BEFORE_AFTER))
             ]
 
-        found = tried(self.db, FAMILIES["risk"][:-1], risks)
+        found = values_or_reasons(self.db, GROUPS["risk"][:-1], risks)
         population = self.tables.population
         if population is None:
             return found
         release = self.release if self.asked.unit is None else self._persons(self.asked.unit)
         arguments = (release, self.quasi, population.text, self.roots, None, self.asked.unit)
 
-        def journalist() -> Iterable[Figure]:
+        def journalist() -> Iterable[MetricValue]:
             rows = self.db.rows(
                 Statement(
                     "risk in the population",
@@ -230,14 +235,14 @@ class _Evaluating:
                     answers=METRIC_ROWS,
                 )
             )
-            return [Figure(*row) for row in rows if row[0].startswith(_OF_POPULATION)]
+            return [MetricValue(*row) for row in rows if row[0].startswith(_OF_POPULATION)]
 
-        names = [name for name in FAMILIES["risk"] if name.startswith(_OF_POPULATION)]
+        names = [name for name in GROUPS["risk"] if name.startswith(_OF_POPULATION)]
         # the population is generalized as the release is, so of the original there is nothing to compare with
-        others = [figure for figure in found if not figure.name.startswith(_OF_POPULATION)]
-        return [*others, *tried(self.db, names, journalist)]
+        others = [metric for metric in found if not metric.name.startswith(_OF_POPULATION)]
+        return [*others, *values_or_reasons(self.db, names, journalist)]
 
-    def _risk_of_persons(self, unit: str) -> Iterable[Figure]:
+    def _risk_of_persons(self, unit: str) -> Iterable[MetricValue]:
         asked = (self.quasi, None), (self.asked.fraction, unit)
         rows = self.db.rows(
             Statement(
@@ -257,10 +262,10 @@ class _Evaluating:
             )
         )
         for name, column, value, note in rows:
-            yield Figure(name, column, value, note, before.get((name, column)))
+            yield MetricValue(name, column, value, note, before.get((name, column)))
             if name == "prosecutor_max":
                 least = before[name, column]
-                yield Figure(
+                yield MetricValue(
                     "persons_min", value=round(1 / value), before=round(1 / least) if least else None
                 )
 
@@ -277,7 +282,7 @@ class _Evaluating:
             self._named = True
         return linked.temporary(_PERSONS)
 
-    def _models(self, column: str) -> Iterable[Figure]:
+    def _models(self, column: str) -> Iterable[MetricValue]:
         """What the tables reach, which a policy could have demanded; masked records are looked at too."""
         release, original = self.tables.release, self.tables.original
         in_order = release.categories[column] in _ORDERED
@@ -286,21 +291,21 @@ class _Evaluating:
         for model in CLASS_MODELS:
             originally = dict(model.reached_by(before)) if column in original.categories else {}
             for name, question in model.reached_by(after):
-                yield self._reached(model, Figure(name, column), question, originally.get(name))
+                yield self._reached(model, MetricValue(name, column), question, originally.get(name))
 
     def _reached(
-        self, model: type[ClassModel], figure: Figure, question: Node, originally: Node | None
-    ) -> Figure:
-        [after] = self._one(figure, question)
+        self, model: type[ClassModel], metric: MetricValue, question: Node, originally: Node | None
+    ) -> MetricValue:
+        [after] = self._single(metric, question)
         if after.value is not None and not isfinite(after.value):
             after = replace(after, value=None, note=model.infinite)
         if originally is None:
             return after
-        [before] = self._one(figure, originally)
-        is_figure = before.value is not None and isfinite(before.value)
-        return replace(after, before=before.value if is_figure else None)
+        [before] = self._single(metric, originally)
+        is_finite = before.value is not None and isfinite(before.value)
+        return replace(after, before=before.value if is_finite else None)
 
-    def _disclosure(self, column: str) -> Iterable[Figure]:
+    def _disclosure(self, column: str) -> Iterable[MetricValue]:
         def rows(table: str, roots: Sequence[str] | None) -> list[tuple[Any, ...]]:
             return self.db.rows(
                 Statement(
@@ -311,14 +316,14 @@ class _Evaluating:
                 )
             )
 
-        def disclosure() -> Iterable[Figure]:
+        def disclosure() -> Iterable[MetricValue]:
             in_both = column in self.tables.original.categories
             before = {name: value for name, _, value, _ in (rows(self.original, None) if in_both else ())}
             for name, of_column, value, note in rows(self.release, self.roots):
-                yield Figure(name, of_column, value, note, before.get(name))
+                yield MetricValue(name, of_column, value, note, before.get(name))
 
-        found = tried(self.db, FAMILIES["disclosure"][:3], disclosure)
-        return [replace(figure, column=column) for figure in found]
+        found = values_or_reasons(self.db, GROUPS["disclosure"][:3], disclosure)
+        return [replace(metric, column=column) for metric in found]
 
 
 def _mean(sizes: _Sizes) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from anondb.errors import UnsatisfiableError
-from anondb.evaluation.figure import Figure
+from anondb.evaluation.metric_value import MetricValue
 from anondb.methods.full_domain.lattice import Levels
 from anondb.methods.method import Finding, Job
 from anondb.methods.outcome import Classes
@@ -13,7 +13,7 @@ from anondb.models.sql import Models
 from anondb.run import encode
 from anondb.run.account import Account, account
 from anondb.run.evaluate import Evaluating, evaluate
-from anondb.run.kept_columns import Lying
+from anondb.run.kept_columns import KeptColumns
 from anondb.run.result import Result
 from anondb.run.search import refuse_impossible
 from anondb.run.verify import Published, measure, verify
@@ -28,7 +28,7 @@ class Counting(ABC):
     finding: Finding
     written: int
     published: Published
-    figures: tuple[Figure, ...] = ()
+    metric_values: tuple[MetricValue, ...] = ()
     report: Account
 
     def __init__(self, job: Job) -> None:
@@ -70,14 +70,14 @@ class Counting(ABC):
                 hint="lower suppression or k; --allow-empty publishes an empty release",
             )
 
-    def kept(self) -> list[Lying]:
+    def kept(self) -> list[KeptColumns]:
         return [(self.fresh, self.plan.kept)]
 
     def evaluate(self) -> None:
         wanted, run = self.job.options.evaluate, self.evaluated()
         if wanted != "none" and self.published.rows:
-            self.figures = tuple(evaluate(run, self.published, full=wanted == "full"))
-        self.report = account(run, self.published, self.lattice(), evaluated=bool(self.figures))
+            self.metric_values = tuple(evaluate(run, self.published, full=wanted == "full"))
+        self.report = account(run, self.published, self.lattice(), evaluated=bool(self.metric_values))
 
     def evaluated(self) -> Evaluating:
         """What all metrics of the run need to know."""
@@ -108,7 +108,7 @@ class Counting(ABC):
                 **published.reached(plan.policy.privacy),
                 **self.own_metrics(),
             },
-            figures=self.figures,
+            metric_values=self.metric_values,
             report=self.report,
         )
 

@@ -16,7 +16,7 @@ from anondb.sqltree.tables import Quasi, Relation, SourceColumn
 
 if TYPE_CHECKING:  # what only runs need is loaded by runs
     from anondb.run.engine import Engine
-    from anondb.run.kept_columns import Lying
+    from anondb.run.kept_columns import KeptColumns
     from anondb.run.result import Result
     from anondb.run.snapshot import Snapshot
     from anondb.run.statement import Runner
@@ -104,7 +104,7 @@ class Stages(Protocol):
     def verify(self) -> None:
         """Raises unless that is what the policy promises."""
 
-    def kept(self) -> Sequence[Lying]:
+    def kept(self) -> Sequence[KeptColumns]:
         """Where the columns lie that were written as they are."""
         ...
 

@@ -1,4 +1,4 @@
-"""The charts of a report, drawn by matplotlib; what they show is decided in `figures`."""
+"""The charts of a report, drawn by matplotlib; what they show is decided in `report_charts`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from anondb.report import theme
-from anondb.report.words import figure as told
+from anondb.report.words import formatted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ class Bars(NamedTuple):
 
 
 def bars(title: str, description: str, rows: Sequence[str], series: Sequence[Bars], unit: str) -> str:
-    """Horizontal bars with their figures; a legend where there are several a row."""
+    """Horizontal bars with their values; a legend where there are several a row."""
     several = len(series) > 1
     with theme.canvas(_ROW * (0.75 * len(series) + 0.35) * len(rows) + 34 * several + 12) as (figure, axes):
         thick = 0.8 / len(series)
@@ -35,7 +35,7 @@ def bars(title: str, description: str, rows: Sequence[str], series: Sequence[Bar
             at = [row + (place - (len(series) - 1) / 2) * thick for row in range(len(rows))]
             lengths = [value or 0.0 for value in one.values]
             drawn = axes.barh(at, lengths, thick * 0.88, color=one.colour, label=one.name)
-            texts = [told(value, unit) for value in one.values]
+            texts = [formatted(value, unit) for value in one.values]
             axes.bar_label(drawn, texts, padding=4, fontsize=theme.LABEL - 1, color=theme.INK)
         most = max((value or 0.0 for one in series for value in one.values), default=0.0)
         axes.set_xlim(0, most * 1.18 or 1)
@@ -66,7 +66,7 @@ def before_after(
         most = max((*before, *after), default=0.0) or 1.0
         axes.set_xlim(-0.03 * most, 1.05 * most)
         axes.xaxis.set_major_locator(_few_ticks())
-        axes.xaxis.set_major_formatter(lambda value, _: told(round(value, 10), unit))
+        axes.xaxis.set_major_formatter(lambda value, _: formatted(round(value, 10), unit))
         axes.grid(axis="x")
         axes.spines["bottom"].set_visible(False)
         _name_rows(axes, rows)
@@ -178,7 +178,7 @@ def lines(
         axes.set_xlabel(axis)
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_locator(_few_ticks())
-        axes.yaxis.set_major_formatter(lambda value, _: told(round(value, 10), unit))
+        axes.yaxis.set_major_formatter(lambda value, _: formatted(round(value, 10), unit))
         axes.tick_params(axis="y", labelcolor=theme.MUTED)
         axes.margins(x=0.08)
         axes.grid(axis="y")

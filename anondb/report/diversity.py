@@ -17,7 +17,7 @@ Point = tuple[str, int, float, float]
 
 
 def page(domain: str, points: Sequence[Point], explained: tuple[float, float]) -> str:
-    """The report: the picture, and its figures as a table."""
+    """The report: the picture, and its values as a table."""
     title = f"Synthetic tables of {domain}"
     told = (
         f"{len(points)} tables. Each is described by the mean and the deviation of the frequencies of every "

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from anondb import files
 from anondb.hierarchies import draw as picture
-from anondb.hierarchies.build.ranking import ASPECTS, Figure, Ranked, Ranking
+from anondb.hierarchies.build.ranking import ASPECTS, Ranked, Ranking, Spread
 from anondb.hierarchies.draw import Losses
 from anondb.hierarchies.forms import VghTable
 from anondb.report import html, trees
-from anondb.report.figures import Table
+from anondb.report.report_charts import Table
 
 DRAWN = 12  # hierarchies that are drawn, the best ones
 _MOST_LEAVES = 300  # of a tree that is drawn with all its edges
@@ -79,12 +79,12 @@ def _structure(ranking: Ranking) -> Table:
             one.vgh,
             f"{one.leaves:,}",
             f"{one.ancestors:,}",
-            *(_figure(one.structure[name]) for name in _STRUCTURE),
+            *(_spread(one.structure[name]) for name in _STRUCTURE),
         ]
         for one in ranking.ranked
     ]
     return Table([part[:1].upper() + part[1:] for part in head], rows)
 
 
-def _figure(figure: Figure) -> str:
-    return f"{figure.mean:.2f} ± {figure.deviation:.2f}, {figure.minimum}–{figure.maximum}"
+def _spread(spread: Spread) -> str:
+    return f"{spread.mean:.2f} ± {spread.deviation:.2f}, {spread.minimum}–{spread.maximum}"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from anondb import files
 from anondb.errors import UsageError
-from anondb.report import figures, lattice, trees, words
+from anondb.report import lattice, report_charts, trees, words
 from anondb.report.exposure import exposure
-from anondb.report.figures import Chart
-from anondb.report.model import ColumnReport, Measure, ReportData, Statement
+from anondb.report.model import ColumnReport, ReportData, ReportedMetric, Statement
+from anondb.report.report_charts import Chart
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -27,7 +27,7 @@ def write(data: ReportData, path: Path | str) -> None:
 
 def render(data: ReportData) -> str:
     """The report as the text of an HTML file."""
-    quasi = [measure for measure in data.measures if measure.column]
+    quasi = [metric for metric in data.metrics if metric.column]
     return page(
         "report.html",
         data=data,
@@ -37,18 +37,18 @@ def render(data: ReportData) -> str:
         demands=[(*words.demand(model), words.model_in_words(model)) for model in data.models],
         sizes=_sizes(data),
         lattice=None if data.lattice is None else lattice.chart(data.lattice),
-        utility=_told([m for m in data.measures if m.family == "utility" and not m.column]),
-        risk=_told([m for m in data.measures if m.family == "risk" and not m.column]),
-        risk_chart=figures.risk([m for m in data.measures if m.family == "risk"]),
-        column_loss=figures.column_figures(quasi, "utility"),
-        column_risk=figures.column_figures(quasi, "risk"),
+        utility=_metric_table([m for m in data.metrics if m.section == "utility" and not m.column]),
+        risk=_metric_table([m for m in data.metrics if m.section == "risk" and not m.column]),
+        risk_chart=report_charts.risk([m for m in data.metrics if m.section == "risk"]),
+        column_loss=report_charts.by_column(quasi, "utility"),
+        column_risk=report_charts.by_column(quasi, "risk"),
         columns=[(column, _tree(column)) for column in data.columns],
-        seconds=figures.seconds(data),
+        seconds=report_charts.seconds(data),
         stages=_stages(data.statements[:_STATEMENTS]),
         hidden_statements=max(0, len(data.statements) - _STATEMENTS),
-        compared=[] if data.comparison is None else list(figures.comparison(data.comparison)),
-        comparison_table=None if data.comparison is None else figures.comparison_table(data.comparison),
-        glossary=_glossary(data.measures),
+        compared=[] if data.comparison is None else list(report_charts.comparison(data.comparison)),
+        comparison_table=None if data.comparison is None else report_charts.comparison_table(data.comparison),
+        glossary=_glossary(data.metrics),
     )
 
 
@@ -59,27 +59,27 @@ def page(template: str, **parts: object) -> str:
     return environment.get_template(template).render(style=style, **parts)
 
 
-class Told(NamedTuple):
-    """Measures as a table shows them, a note once for all that it is about."""
+class MetricTable(NamedTuple):
+    """Metrics as a table shows them, a note once for all that it is about."""
 
-    known: list[tuple[Measure, str]]  # with the note, unless the measure above has the same
-    missing: dict[str, list[Measure]]  # why there is no figure → of what
+    known: list[tuple[ReportedMetric, str]]  # with the note, unless the metric above has the same
+    missing: dict[str, list[ReportedMetric]]  # why there is no value → of what
 
 
-def _told(measures: Sequence[Measure]) -> Told | None:
-    known: list[tuple[Measure, str]] = []
-    missing: dict[str, list[Measure]] = {}
-    for measure in measures:
-        if measure.note and measure.before is None and measure.after is None:
-            missing.setdefault(measure.note, []).append(measure)
+def _metric_table(metrics: Sequence[ReportedMetric]) -> MetricTable | None:
+    known: list[tuple[ReportedMetric, str]] = []
+    missing: dict[str, list[ReportedMetric]] = {}
+    for metric in metrics:
+        if metric.note and metric.before is None and metric.after is None:
+            missing.setdefault(metric.note, []).append(metric)
         else:
-            repeated = bool(known) and known[-1][0].note == measure.note
-            known.append((measure, "" if repeated else measure.note))
-    return Told(known, missing) if measures else None
+            repeated = bool(known) and known[-1][0].note == metric.note
+            known.append((metric, "" if repeated else metric.note))
+    return MetricTable(known, missing) if metrics else None
 
 
 class Tile(NamedTuple):
-    """A figure that is seen first."""
+    """A number that is seen first."""
 
     value: str
     label: str
@@ -105,9 +105,9 @@ def _tiles(data: ReportData) -> Iterator[Tile]:
         yield Tile(f"{run.fused.changed:,}", "records changed")
         chosen = {"semantic_quality": "of the meaning left"} | chosen
     for name, label in chosen.items():
-        for measure in data.measures:
-            if measure.name == name and measure.column is None and measure.after is not None:
-                yield Tile(words.figure(measure.after, measure.unit), label)
+        for metric in data.metrics:
+            if metric.name == name and metric.column is None and metric.after is not None:
+                yield Tile(words.formatted(metric.after, metric.unit), label)
 
 
 def _exposure(data: ReportData) -> Iterator[tuple[str, str]]:
@@ -115,7 +115,7 @@ def _exposure(data: ReportData) -> Iterator[tuple[str, str]]:
         return iter(())
     guesses = {
         m.about: m.after
-        for m in data.measures
+        for m in data.metrics
         if m.name == "attribute_disclosure_max" and m.about and m.after is not None
     }
     columns = [(column.name, column.role, column.level) for column in data.columns]
@@ -126,7 +126,7 @@ def _sizes(data: ReportData) -> Chart | None:
     if data.class_sizes is None or not data.class_sizes.after:
         return None
     demanded = [model.demanded for model in data.models if model.kind == "k_anonymity"]
-    return figures.class_sizes(data.class_sizes, int(demanded[0]) if demanded else None)
+    return report_charts.class_sizes(data.class_sizes, int(demanded[0]) if demanded else None)
 
 
 def _tree(column: ColumnReport) -> str | None:
@@ -144,8 +144,8 @@ def _stages(statements: Sequence[Statement]) -> list[tuple[str, list[Statement],
     return found
 
 
-def _glossary(measures: Sequence[Measure]) -> list[tuple[str, str]]:
-    return list(dict.fromkeys((m.label, m.definition) for m in measures if m.definition))
+def _glossary(metrics: Sequence[ReportedMetric]) -> list[tuple[str, str]]:
+    return list(dict.fromkeys((m.label, m.definition) for m in metrics if m.definition))
 
 
 def _environment() -> Environment:
@@ -163,5 +163,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"figure": words.figure, "counted": words.counted, "percent": words.percent}
+    environment.filters |= {"formatted": words.formatted, "counted": words.counted, "percent": words.percent}
     return environment

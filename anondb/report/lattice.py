@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from anondb.report import charts, theme
 from anondb.report.charts import Bars, Dot, State
-from anondb.report.figures import Chart, Table
 from anondb.report.model import LatticeNode, LatticeReport
-from anondb.report.words import NONE, counted, figure, listed
+from anondb.report.report_charts import Chart, Table
+from anondb.report.words import NONE, counted, formatted, listed
 
 _DRAWN = 60  # nodes that are drawn one by one
 _WIDEST = 12  # of a height
@@ -73,7 +73,7 @@ def _one_by_one(lattice: LatticeReport) -> Chart:
     table = Table(
         ["Levels", "State", *[lattice.score.capitalize() or "Score"] * scored],
         [
-            [" ".join(map(str, node.levels)), _state(node.state), *[figure(node.score)] * scored]
+            [" ".join(map(str, node.levels)), _state(node.state), *[formatted(node.score)] * scored]
             for height in sorted(rows)
             for node in rows[height]
         ],

@@ -15,7 +15,7 @@ from anondb.run.kept import Kept
 
 
 @dataclass(frozen=True)
-class FusedFigures:
+class FusionSummary:
     """How many combinations of values took those of another one, and whose."""
 
     tuples: int  # different combinations
@@ -25,7 +25,7 @@ class FusedFigures:
 
 
 @dataclass(frozen=True)
-class RunFigures:
+class RunSummary:
     """What a run did."""
 
     run: int
@@ -41,7 +41,7 @@ class RunFigures:
     finished: str = ""  # when, as people write it
     partitions: int | None = None  # where records are cut; those of the same labels are one class
     bounds: str | None = None  # of the ranges of such: rounded, or exact
-    fused: FusedFigures | None = None  # where rare records took the values of others
+    fused: FusionSummary | None = None  # where rare records took the values of others
 
 
 @dataclass(frozen=True)
@@ -109,20 +109,20 @@ class Suppression:
 
 
 @dataclass(frozen=True)
-class Measure:
-    """A figure of the release and, where that makes sense, of the source. `measures.measure` makes them."""
+class ReportedMetric:
+    """A metric of the release and, where that makes sense, of the source; `metrics.reported` makes it."""
 
     name: str
     label: str
     definition: str
-    family: str  # utility, risk
+    section: str  # utility, risk
     better: str  # lower, higher, or empty where neither is better
     unit: str  # share (of 1), percent (of 100), count, number
     before: float | None = None
     after: float | None = None
     column: str | None = None
-    note: str = ""  # why there is no figure, for example
-    about: str | None = None  # the sensitive column of a figure that is no part of a whole
+    note: str = ""  # why there is no value, for example
+    about: str | None = None  # the sensitive column of a metric that is no part of a whole
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class ComparedRun:
     algorithm: str
     k: int
     quasi: int  # how many quasi-identifiers
-    figures: Mapping[str, float | None] = field(default_factory=dict)  # measures, seconds, bytes, counts
+    metrics: Mapping[str, float | None] = field(default_factory=dict)  # also seconds, bytes, counts
     selected: str = ""  # the generalization, in words: "age 1, sex 0"
     failure: str = ""  # why there is no release
 
@@ -155,13 +155,13 @@ class Comparison:
 @dataclass(frozen=True)
 class ReportData:
     title: str
-    run: RunFigures | None = None
+    run: RunSummary | None = None
     policy: str = ""  # the file as it was read
     models: tuple[PrivacyModel, ...] = ()
     columns: tuple[ColumnReport, ...] = ()
     class_sizes: ClassSizes | None = None
     lattice: LatticeReport | None = None
-    measures: tuple[Measure, ...] = ()
+    metrics: tuple[ReportedMetric, ...] = ()
     suppression: Suppression | None = None
     statements: tuple[Statement, ...] = ()
     comparison: Comparison | None = None

@@ -16,24 +16,25 @@ from anondb.db.connection import Connection
 from anondb.db.run_record import RunRecord
 from anondb.errors import UsageError
 from anondb.hierarchies.forms import VghTable
-from anondb.report import html, measures
+from anondb.report import html
+from anondb.report.metrics import place, reported
 from anondb.report.model import (
     ClassSizes,
     ColumnReport,
-    FusedFigures,
+    FusionSummary,
     LatticeNode,
     LatticeReport,
-    Measure,
     PrivacyModel,
     ReportData,
-    RunFigures,
+    ReportedMetric,
+    RunSummary,
     Statement,
     Suppression,
 )
 from anondb.run.plan import STAGES
 from anondb.run.run_account import BranchAccount, KeptRun, LatticeAccount, RunAccount, SizesAccount
 
-_BEFORE = "_before"  # ends the names of figures of the source
+_BEFORE = "_before"  # ends the names of metrics of the source
 _NEEDED = ("jinja2", "matplotlib")
 
 
@@ -65,13 +66,13 @@ def report_data(run: KeptRun, record: RunRecord) -> ReportData:
     columns = tuple(_columns(account))
     return ReportData(
         title=f"Release of {run.source}",
-        run=_figures(run),
+        run=_summary(run),
         policy=record.policy,
         models=tuple(PrivacyModel(**vars(model)) for model in account.models),
         columns=columns,
         class_sizes=_class_sizes(account.sizes),
         lattice=_lattice(account.lattice, [c.name for c in columns if c.role == "quasi"]),
-        measures=_measures(run.metrics, account.notes, [column.name for column in columns]),
+        metrics=_reported(run.metrics, account.notes, [column.name for column in columns]),
         suppression=None if account.suppression is None else Suppression(**vars(account.suppression)),
         statements=tuple(Statement(s.stage, s.name, s.sql, s.rows, s.ms) for s in record.steps),
         kept=account.kept,
@@ -79,9 +80,9 @@ def report_data(run: KeptRun, record: RunRecord) -> ReportData:
     )
 
 
-def _figures(run: KeptRun) -> RunFigures:
+def _summary(run: KeptRun) -> RunSummary:
     account, finished = run.account, run.finished_at
-    return RunFigures(
+    return RunSummary(
         run=run.run,
         algorithm=run.algorithm,
         source=run.source,
@@ -95,7 +96,7 @@ def _figures(run: KeptRun) -> RunFigures:
         finished="" if finished is None else f"{finished.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
         partitions=account.partitions,
         bounds=account.bounds,
-        fused=None if account.fused is None else FusedFigures(**vars(account.fused)),
+        fused=None if account.fused is None else FusionSummary(**vars(account.fused)),
     )
 
 
@@ -131,20 +132,20 @@ def _lattice(lattice: LatticeAccount | None, columns: Sequence[str]) -> LatticeR
     return LatticeReport(tuple(columns), tuple(nodes), lattice.chosen, lattice.score, heights)
 
 
-def _measures(
+def _reported(
     metrics: Mapping[tuple[str, str], float], notes: Mapping[str, str], columns: Sequence[str]
-) -> tuple[Measure, ...]:
-    """Figures of utility and risk, those of the whole release and of a column in the order of their definitions."""
+) -> tuple[ReportedMetric, ...]:
+    """Metrics of utility and risk, those of the whole release and of a column in the order of their definitions."""
     told = {tuple(key.partition(":")[::2]): note for key, note in notes.items()}
     keys = {(name.removesuffix(_BEFORE), column) for name, column in (*metrics, *told)}
-    places = {key: place for key in keys if (place := measures.place(key[0])) is not None}
+    places = {key: there for key in keys if (there := place(key[0])) is not None}
 
     def order(key: tuple[str, str]) -> tuple[tuple[int, int], str, int]:
         name, column = key
         return places[key], name, columns.index(column) if column in columns else -1
 
     return tuple(
-        measures.measure(
+        reported(
             name,
             metrics.get((name, column)),
             before=metrics.get((name + _BEFORE, column)),

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 
 from anondb.models.registry import MODELS
-from anondb.report.model import FusedFigures, PrivacyModel, ReportData, RunFigures
+from anondb.report.model import FusionSummary, PrivacyModel, ReportData, RunSummary
 
-NONE = "–"  # where there is no figure
+NONE = "–"  # where there is no value
 
 
-def figure(value: float | None, unit: str = "number") -> str:
-    """A figure in its unit."""
+def formatted(value: float | None, unit: str = "number") -> str:
+    """A value in its unit."""
     if value is None or not isfinite(value):
         return NONE
     if unit == "share":
@@ -74,7 +74,7 @@ def summary(data: ReportData) -> list[str]:
     return [*_privacy(data, data.run), *_price(data, data.run)]
 
 
-def _privacy(data: ReportData, run: RunFigures) -> Iterator[str]:
+def _privacy(data: ReportData, run: RunSummary) -> Iterator[str]:
     others = run.k - 1
     by_person = any(model.variant == "persons" for model in data.models)
     whom, one, several = (
@@ -89,20 +89,20 @@ def _privacy(data: ReportData, run: RunFigures) -> Iterator[str]:
     yield from (one.sentence for one in data.kept)
     told = (model_in_words(model) for model in data.models if model.kind != "k_anonymity")
     yield from (sentence for sentence in told if sentence)
-    risk = next((m for m in data.measures if m.name == "prosecutor_max" and m.column is None), None)
+    risk = next((m for m in data.metrics if m.name == "prosecutor_max" and m.column is None), None)
     if risk is not None and risk.after:
         known = listed([column.name for column in data.quasi])
         before = "" if risk.before is None else f" ({percent(risk.before)} before)"
         knows = f"knows {known} of a person" if known else "knows a person's quasi-identifiers"
         yield f"Whoever {knows} picks the right record with a chance of at most {percent(risk.after)}{before}."
-    unique = next((m for m in data.measures if m.name == "sample_uniques" and m.column is None), None)
+    unique = next((m for m in data.metrics if m.name == "sample_uniques" and m.column is None), None)
     if unique is not None and unique.before:
         were = f"{one} was" if unique.before == 1 else f"{several} were"
-        now = figure(unique.after, "count") if unique.after else "none"
-        yield f"{figure(unique.before, 'count')} {were} unique before; now {now} {_is(unique.after)}."
+        now = formatted(unique.after, "count") if unique.after else "none"
+        yield f"{formatted(unique.before, 'count')} {were} unique before; now {now} {_is(unique.after)}."
 
 
-def _price(data: ReportData, run: RunFigures) -> Iterator[str]:
+def _price(data: ReportData, run: RunSummary) -> Iterator[str]:
     if run.suppressed:
         allowed = (
             "" if data.suppression is None else f"; the policy allows {percent(data.suppression.allowed)}"
@@ -113,9 +113,9 @@ def _price(data: ReportData, run: RunFigures) -> Iterator[str]:
         yield f"{run.suppressed:,} of {counted(run.records, 'record')} ({share}) {were} {what}{allowed}."
     else:
         yield f"All {counted(run.records, 'record')} are in the release."
-    loss = next((m for m in data.measures if m.name == "gen_iloss" and m.column is None), None)
+    loss = next((m for m in data.metrics if m.name == "gen_iloss" and m.column is None), None)
     if loss is not None and loss.after is not None:
-        by_column = [m for m in data.measures if m.name == "gen_iloss" and m.column is not None]
+        by_column = [m for m in data.metrics if m.name == "gen_iloss" and m.column is not None]
         worst = max(by_column, key=lambda m: m.after or 0.0, default=None)
         most = f", most of it in {worst.column}" if worst is not None and worst.after else ""
         yield f"{percent(loss.after)} of the detail in the quasi-identifiers was given up for that{most}."
@@ -126,7 +126,7 @@ def _price(data: ReportData, run: RunFigures) -> Iterator[str]:
     yield from _synthetic(data)
 
 
-def _partitioned(run: RunFigures, partitions: int) -> Iterator[str]:
+def _partitioned(run: RunSummary, partitions: int) -> Iterator[str]:
     cut = f"The records were cut into {counted(partitions, 'partition')}"
     same = ", as some have the same labels" if run.classes < partitions else ""
     yield f"{cut}, which are {counted(run.classes, 'class', 'classes')} of the release{same}."
@@ -134,7 +134,7 @@ def _partitioned(run: RunFigures, partitions: int) -> Iterator[str]:
         yield EXACT_BOUNDS
 
 
-def _fused(data: ReportData, run: RunFigures, fused: FusedFigures) -> Iterator[str]:
+def _fused(data: ReportData, run: RunSummary, fused: FusionSummary) -> Iterator[str]:
     if not fused.fusions:
         yield "No combination of values was too rare, and none was changed."
         return
@@ -144,14 +144,14 @@ def _fused(data: ReportData, run: RunFigures, fused: FusedFigures) -> Iterator[s
         f"{fused.fusions:,} took the values of a similar one, which changed {counted(fused.changed, 'record')} "
         f"({share}): what is released of these is not true of their persons."
     )
-    kept = next((m for m in data.measures if m.name == "semantic_quality" and m.column is None), None)
+    kept = next((m for m in data.metrics if m.name == "semantic_quality" and m.column is None), None)
     if kept is not None and kept.after is not None:
         yield f"{percent(kept.after)} of the meaning of the quasi-identifiers is left."
 
 
 def _synthetic(data: ReportData) -> Iterator[str]:
     """Of sets of texts, which are the only ones that texts are dropped from."""
-    for dropped in (m.after for m in data.measures if m.name == "texts_unmapped"):
+    for dropped in (m.after for m in data.metrics if m.name == "texts_unmapped"):
         yield (
             "Released sets are synthetic: each has the concepts of its class's most central record, and what it says "
             "is not true of its person."

@@ -8,9 +8,8 @@ from functools import partial
 from typing import Protocol
 
 from anondb.evaluation.clusters import cluster_agreement
-from anondb.evaluation.evaluation import FAMILIES, LINKED_UTILITY, OF_LINK
-from anondb.evaluation.figure import Figure
-from anondb.evaluation.tried import tried
+from anondb.evaluation.metric_value import MetricValue, values_or_reasons
+from anondb.evaluation.metrics import GROUPS, LINKED, LINKED_UTILITY
 from anondb.hierarchies.forms import StoredVgh, TableVgh
 from anondb.methods.full_domain.lattice import Levels
 from anondb.methods.outcome import Classes
@@ -54,7 +53,7 @@ class ByMeaning(Protocol):
         """Of the similarity of concepts."""
         ...
 
-    def utility(self, measured: Sequence[Figure]) -> list[Figure]:
+    def utility(self, measured: Sequence[MetricValue]) -> list[MetricValue]:
         """The same figures, with those of concepts."""
         ...
 
@@ -94,27 +93,27 @@ class Evaluating:
         return self.plan.policy.privacy.nulls == "suppress"
 
 
-def evaluate(run: Evaluating, published: Published, *, full: bool) -> list[Figure]:
+def evaluate(run: Evaluating, published: Published, *, full: bool) -> list[MetricValue]:
     """All figures of a release; `full` also those that compare every two records."""
-    names = (*OF_LINK, *FAMILIES["clusters"]) if full else OF_LINK
+    names = (*LINKED, *GROUPS["clusters"]) if full else LINKED
     figures = [
-        *tried(run.db, names, lambda: _linked(run, full=full)),
+        *values_or_reasons(run.db, names, lambda: _linked(run, full=full)),
         *_sizes(run, published),
-        *tried(run.db, FAMILIES["risk"], lambda: _risk(run)),
+        *values_or_reasons(run.db, GROUPS["risk"], lambda: _risk(run)),
     ]
     for column in run.plan.policy.sensitive:
-        found = tried(run.db, FAMILIES["disclosure"], partial(_disclosure, run, column.name))
+        found = values_or_reasons(run.db, GROUPS["disclosure"], partial(_disclosure, run, column.name))
         figures += [replace(figure, column=column.name) for figure in found]
     return figures
 
 
-def _linked(run: Evaluating, *, full: bool) -> Iterable[Figure]:
+def _linked(run: Evaluating, *, full: bool) -> Iterable[MetricValue]:
     """What needs to know whose record is whose."""
     query, ladder = _link(run)
-    yield from tried(run.db, LINKED_UTILITY, lambda: _utility(run, query, ladder))
+    yield from values_or_reasons(run.db, LINKED_UTILITY, lambda: _utility(run, query, ladder))
     yield from _linkage(run, query, ladder, full=full)
     if full:
-        yield from tried(run.db, FAMILIES["clusters"], lambda: _clusters(run, query, ladder))
+        yield from values_or_reasons(run.db, GROUPS["clusters"], lambda: _clusters(run, query, ladder))
 
 
 def _link(run: Evaluating) -> tuple[str, str | None]:
@@ -134,7 +133,7 @@ def _link(run: Evaluating) -> tuple[str, str | None]:
     return linked.query_of(names), linked.temporary(names.ladder)
 
 
-def _utility(run: Evaluating, query: str, ladder: str | None) -> list[Figure]:
+def _utility(run: Evaluating, query: str, ladder: str | None) -> list[MetricValue]:
     rows = run.db.rows(
         Statement(
             "utility",
@@ -143,7 +142,7 @@ def _utility(run: Evaluating, query: str, ladder: str | None) -> list[Figure]:
             answers=METRIC_ROWS,
         )
     )
-    figures = [Figure(*row) for row in rows]
+    figures = [MetricValue(*row) for row in rows]
     if run.by_meaning is not None:
         return run.by_meaning.utility(figures)
     if isinstance(run.outcome, Classes):
@@ -152,16 +151,16 @@ def _utility(run: Evaluating, query: str, ladder: str | None) -> list[Figure]:
     return kept + _precision(run, run.outcome, [figure for figure in figures if figure.name == "precision"])
 
 
-def _clusters(run: Evaluating, query: str, ladder: str | None) -> Iterable[Figure]:
+def _clusters(run: Evaluating, query: str, ladder: str | None) -> Iterable[MetricValue]:
     """Values that were compared by their concepts are clustered by them too."""
     measure, meanings = MEASURE, None
     if run.by_meaning is not None and (table := run.by_meaning.meanings()) is not None:
         measure, meanings = run.by_meaning.measure, table
     agreement = cluster_agreement(run.db, query, run.quasi, run.vghs, measure, ladder, meanings=meanings)
-    return [Figure(*row) for row in agreement]
+    return [MetricValue(*row) for row in agreement]
 
 
-def _precision(run: Evaluating, outcome: Levels, by_leaves: Sequence[Figure]) -> list[Figure]:
+def _precision(run: Evaluating, outcome: Levels, by_leaves: Sequence[MetricValue]) -> list[MetricValue]:
     """Sweeney 2002: the levels of computed hierarchies are known, those of leaves were looked up."""
     computed = [
         chosen
@@ -179,23 +178,23 @@ def _precision(run: Evaluating, outcome: Levels, by_leaves: Sequence[Figure]) ->
     )
     shares = {figure.column: figure.value or 0.0 for figure in by_leaves}
     shares |= {chosen.quasi.name: 1 - share for chosen, share in zip(computed, risen, strict=True)}
-    found = [Figure("precision", name, shares.get(name, 0.0)) for name in run.quasi]
-    return [Figure("precision", value=sum(f.value or 0.0 for f in found) / len(found)), *found]
+    found = [MetricValue("precision", name, shares.get(name, 0.0)) for name in run.quasi]
+    return [MetricValue("precision", value=sum(f.value or 0.0 for f in found) / len(found)), *found]
 
 
-def _sizes(run: Evaluating, published: Published) -> Iterable[Figure]:
+def _sizes(run: Evaluating, published: Published) -> Iterable[MetricValue]:
     """Bayardo and Agrawal 2005; LeFevre et al. 2006: by class sizes, of which masked records have none."""
     records, suppressed = run.encoded.records, run.outcome.suppressed + run.encoded.with_null
     squares, classes = published.squares, published.classes
     if run.roots is not None:
         squares, classes = squares - run.outcome.suppressed**2, classes - 1
-    yield Figure("discernibility", value=float(squares + records * suppressed))
+    yield MetricValue("discernibility", value=float(squares + records * suppressed))
     if classes:
         k = run.plan.policy.privacy.k
-        yield Figure("average_class_size", value=(records - suppressed) / (classes * k))
+        yield MetricValue("average_class_size", value=(records - suppressed) / (classes * k))
 
 
-def _linkage(run: Evaluating, query: str, ladder: str | None, *, full: bool) -> Iterable[Figure]:
+def _linkage(run: Evaluating, query: str, ladder: str | None, *, full: bool) -> Iterable[MetricValue]:
     originals, released = run.db.one(
         Statement(
             "different records",
@@ -205,16 +204,16 @@ def _linkage(run: Evaluating, query: str, ladder: str | None, *, full: bool) -> 
     )
     pairs = originals * released
 
-    def linkage(matching: str, of: str = query, note: str | None = None) -> Iterable[Figure]:
+    def linkage(matching: str, of: str = query, note: str | None = None) -> Iterable[MetricValue]:
         name, arguments = f"record_linkage_{matching}", (of, run.quasi, matching, run.vghs, MEASURE, ladder)
 
-        def measure() -> Iterable[Figure]:
+        def measure() -> Iterable[MetricValue]:
             [value] = run.db.one(
                 Statement(f"linkage by {matching}", _LINKAGE, arguments, answers=row(linked=0.0))
             )
-            yield Figure(name, value=value, note=note)
+            yield MetricValue(name, value=value, note=note)
 
-        return tried(run.db, [name], measure)
+        return values_or_reasons(run.db, [name], measure)
 
     yield from linkage("text")
     if isinstance(run.outcome, Classes) and pairs > MOST_COVERED:
@@ -229,12 +228,12 @@ def _linkage(run: Evaluating, query: str, ladder: str | None, *, full: bool) -> 
             if pairs <= MOST_PAIRS:
                 yield from linkage(matching)
             else:
-                yield Figure(
+                yield MetricValue(
                     f"record_linkage_{matching}", note=f"{pairs:,} pairs of different records are too many"
                 )
 
 
-def _risk(run: Evaluating) -> Iterable[Figure]:
+def _risk(run: Evaluating) -> Iterable[MetricValue]:
     """Of the release from its own rows, of the originals from the combinations that the run has counted."""
     raw = {q.raw: q.name for q in run.encoded.quasi}
     after = _risk_after(run)
@@ -250,11 +249,11 @@ def _risk(run: Evaluating) -> Iterable[Figure]:
         )
     )
     for name, column, value, _ in rows:
-        figure = Figure(name, raw.get(column, column))  # without a value where all records are masked
+        figure = MetricValue(name, raw.get(column, column))  # without a value where all records are masked
         yield replace(after.get(figure.key, figure), before=value)
 
 
-def _risk_after(run: Evaluating) -> dict[str, Figure]:
+def _risk_after(run: Evaluating) -> dict[str, MetricValue]:
     """The release does not say who is in it, so persons are found by the classes that they were counted in."""
     if run.plan.unit is None or isinstance(run.outcome, Classes):
         table, columns, unit = linked.relation_text(run.fresh), {name: name for name in run.quasi}, None
@@ -272,14 +271,16 @@ def _risk_after(run: Evaluating) -> dict[str, Figure]:
             answers=METRIC_ROWS,
         )
     )
-    found = (Figure(name, columns.get(column, column), value, note) for name, column, value, note in rows)
+    found = (
+        MetricValue(name, columns.get(column, column), value, note) for name, column, value, note in rows
+    )
     return {figure.key: figure for figure in found}
 
 
-def _disclosure(run: Evaluating, sensitive: str) -> Sequence[Figure]:
+def _disclosure(run: Evaluating, sensitive: str) -> Sequence[MetricValue]:
     arguments = (linked.relation_text(run.fresh), run.quasi, sensitive, run.roots)
     return [
-        Figure(*row)
+        MetricValue(*row)
         for row in run.db.rows(
             Statement(
                 f"disclosure of {sensitive}",

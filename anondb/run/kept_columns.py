@@ -18,11 +18,11 @@ from anondb.identifying_columns($1::text::regclass, $2::name[], $3::name[]) as i
 """
 _NATURAL = ("number", "date", "time")  # measurements and times of a sensitive column are mostly all different
 
-Lying = tuple[Relation, Sequence[SourceColumn]]
+KeptColumns = tuple[Relation, Sequence[SourceColumn]]
 """A table of a release, and the columns in it that are as they were."""
 
 
-def judge(db: Runner, policy: Policy, tables: Iterable[Lying]) -> tuple[Kept, ...]:
+def judge(db: Runner, policy: Policy, tables: Iterable[KeptColumns]) -> tuple[Kept, ...]:
     """The kept columns that matter, in the order of the policy."""
     found: dict[str, tuple[str, float | None, list[str]]] = {}
     for relation, columns in tables:

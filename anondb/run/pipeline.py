@@ -15,7 +15,7 @@ from anondb.methods.registry import method_of
 from anondb.run.engine import PostgresEngine
 from anondb.run.kept_columns import judge, refuse
 from anondb.run.plan import Options, Plan
-from anondb.run.result import Result, told_of
+from anondb.run.result import Result, with_kept_columns
 from anondb.run.swap import Replacement
 from anondb.sqltree.tables import Relation
 
@@ -77,7 +77,7 @@ class Pipeline:
             with self.stage("swap"):
                 self.now.stage = "swap"
                 swap(stages, Replacement(self.db, self.now, plan, fresh, self.options), self.run)
-        return told_of(run_columns.noted(plan, stages.result(self.seconds)), kept)
+        return with_kept_columns(run_columns.noted(plan, stages.result(self.seconds)), kept)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

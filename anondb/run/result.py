@@ -1,4 +1,4 @@
-"""What a run gives back: the figures that the command line prints and the history keeps."""
+"""What a run gives back: the metrics that the command line prints and the history keeps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from anondb.evaluation.figure import Figure, by_column, by_key, notes
+from anondb.evaluation.metric_value import MetricValue, by_column, by_key, notes
 from anondb.methods.method import Finding, Job
 from anondb.policy.model import Name, Role, is_kept
 from anondb.run import account_reader
@@ -33,7 +33,7 @@ class Result:
     kept: tuple[Kept, ...] = ()  # columns released as they are that know records apart
     built: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # column → its hierarchy
     metrics: Mapping[str, float] = field(default_factory=dict)  # of the release's classes and models
-    figures: tuple[Figure, ...] = ()  # of utility and risk
+    metric_values: tuple[MetricValue, ...] = ()  # of utility and risk
     report: Mapping[str, Any] = field(default_factory=dict)  # what else a report shows (`plan.reporting`)
 
     @classmethod
@@ -88,7 +88,7 @@ class Result:
             **({"kept": [one.as_json() for one in self.kept]} if self.kept else {}),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "metrics": self.all_metrics(),
-            "notes": notes(self.figures),
+            "notes": notes(self.metric_values),
         }
 
     @property
@@ -105,9 +105,9 @@ class Result:
     def surest_guess(self) -> dict[str, float]:
         """Of each sensitive column, the largest share of one value in a class; nothing without an evaluation."""
         return {
-            figure.column: figure.value
-            for figure in self.figures
-            if figure.name == "attribute_disclosure_max" and figure.column and figure.value is not None
+            metric.column: metric.value
+            for metric in self.metric_values
+            if metric.name == "attribute_disclosure_max" and metric.column and metric.value is not None
         }
 
     def as_kept(self) -> dict[str, Any]:
@@ -117,24 +117,24 @@ class Result:
         ).to_json()
 
     def by_column(self) -> dict[tuple[str, str], float]:
-        """Every figure by its name and its column, which is empty for the whole release."""
-        return {(name, ""): value for name, value in self.metrics.items()} | by_column(self.figures)
+        """Every metric by its name and its column, which is empty for the whole release."""
+        return {(name, ""): value for name, value in self.metrics.items()} | by_column(self.metric_values)
 
     def all_metrics(self) -> dict[str, float]:
-        """Every figure by its name, `name:column` for those of a column."""
+        """Every metric by its name, `name:column` for those of a column."""
         return by_key(self.by_column())
 
 
-def told_of(result: Result, kept: tuple[Kept, ...]) -> Result:
+def with_kept_columns(result: Result, kept: tuple[Kept, ...]) -> Result:
     """The result with its kept columns; risk, which looks at quasi-identifiers alone, says what it leaves out."""
     names = [f'"{one.column}"' for one in kept if one.identifies]
     if not names:
         return replace(result, kept=kept)
     note = f"by quasi-identifiers alone: {', '.join(names)} {'tells' if len(names) == 1 else 'tell'} records apart"
-    figures = (
-        replace(figure, note=f"{figure.note}; {note}" if figure.note else note)
-        if figure.name == "prosecutor_max" and figure.column is None
-        else figure
-        for figure in result.figures
+    metric_values = (
+        replace(metric, note=f"{metric.note}; {note}" if metric.note else note)
+        if metric.name == "prosecutor_max" and metric.column is None
+        else metric
+        for metric in result.metric_values
     )
-    return replace(result, kept=kept, figures=tuple(figures))
+    return replace(result, kept=kept, metric_values=tuple(metric_values))

@@ -7,9 +7,9 @@ from importlib.metadata import version
 
 from anondb.report import charts, theme
 from anondb.report.charts import Bars
-from anondb.report.figures import Chart, Table
 from anondb.report.html import page
-from anondb.report.words import NONE, counted, figure, listed, percent
+from anondb.report.report_charts import Chart, Table
+from anondb.report.words import NONE, counted, formatted, listed, percent
 from anondb.study import gsl_study
 from anondb.study.gsl_study import GSL, UTILITY, Study, Weighting
 
@@ -200,7 +200,7 @@ def _times(study: Study) -> Chart | None:
     rows = ["beforehand (APES)", "trying all (TAS)"]
     seconds = [round(spent.apes, 2), round(spent.tas, 2)]
     svg = charts.bars(title, description, rows, [Bars("seconds", theme.AFTER, seconds)], "number")
-    table = Table(["Way", "Seconds"], [[row, figure(s)] for row, s in zip(rows, seconds, strict=True)])
+    table = Table(["Way", "Seconds"], [[row, formatted(s)] for row, s in zip(rows, seconds, strict=True)])
     return Chart(title, description, svg, table)
 
 

@@ -18,7 +18,7 @@ from anondb.compare.trial import Setting
 from anondb.db.connection import Door
 from anondb.db.locks import target_held
 from anondb.evaluation.metrics import describe
-from anondb.report.words import figure
+from anondb.report.words import formatted
 from anondb.run.pipeline import Silence
 from anondb.run.plan import Options
 from tests.acceptance.clinic import COLUMNS, IDENTIFIER, Clinic, complaint
@@ -249,6 +249,6 @@ def test_the_documented_comparison_is_the_examples(db: Database) -> None:
     documented = {(row[0], row[1]): row for row in rows("docs/compare.md", "Which algorithm fits your data")}
     found = db.releases.compare(EXAMPLE / "admissions.toml", k=[50])
     for run in found.runs:
-        told = [figure(run.figures[name], describe(name).format) for name in shown]
+        told = [formatted(run.metrics[name], describe(name).format) for name in shown]
         row = documented[run.algorithm, str(run.k)]
         assert [*row[2:6], row[7]] == [*told, run.selected]

@@ -115,7 +115,7 @@ def test_a_measure_that_fails_says_why_and_the_others_come(ward_db: Database) ->
 
 def test_numbers_have_a_t_closeness_by_their_order(ward_db: Database) -> None:
     found = ward_db.releases.evaluate_tables("ward.patient", "ward.patient", quasi=["job"], sensitive=["age"])
-    assert {f.name for f in found.figures if f.name.startswith("t_")} == {
+    assert {f.name for f in found.metric_values if f.name.startswith("t_")} == {
         "t_closeness_equal",
         "t_closeness_ordered",
     }

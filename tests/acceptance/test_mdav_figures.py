@@ -90,7 +90,7 @@ def test_sets_are_compared_by_k_and_with_no_other_algorithm(logs: Database) -> N
     policy = a_policy(privacy=PRIVACY)
     trials = logs.compare(policy, algorithms=["mdav"], k=[2, 3, 50]).trials
     assert [trial.setting.k for trial in trials if not trial.failure] == [2, 3]
-    assert all(trial.figures["semantic_sse"] for trial in trials[:2])
+    assert all(trial.metrics["semantic_sse"] for trial in trials[:2])
     assert "k = 50 is larger than the source" in trials[2].failure
     with pytest.raises(UsageError, match="sets of texts are for mdav") as refused:
         logs.compare(policy, algorithms=["mondrian"])

@@ -48,7 +48,7 @@ def compared(visits: Database) -> Figures:
     """By variant and k, as `anondb compare --variants … --k … --evaluate full` has them."""
     found = visits.compare(parse(POLICY), k=K, variants=TRIED, options=Options(evaluate="full"))
     assert not [trial.failure for trial in found.trials if trial.failure]
-    return {(trial.setting.variant or "", trial.setting.k): trial.figures for trial in found.trials}
+    return {(trial.setting.variant or "", trial.setting.k): trial.metrics for trial in found.trials}
 
 
 def of(compared: Figures, variant: str, name: str) -> list[float]:

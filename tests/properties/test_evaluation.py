@@ -90,11 +90,11 @@ def evaluations(
 
 
 def kept_figures(result: Result) -> Figures:
-    return {(f.name, f.column or ""): f.value for f in result.figures if f.value is not None}
+    return {(f.name, f.column or ""): f.value for f in result.metric_values if f.value is not None}
 
 
 def figures_before(result: Result) -> Figures:
-    return {(f.name, f.column or ""): f.before for f in result.figures if f.before is not None}
+    return {(f.name, f.column or ""): f.before for f in result.metric_values if f.before is not None}
 
 
 def released(db: Database, evaluated: Evaluated) -> dict[int, tuple[Label, ...]]:
@@ -174,7 +174,7 @@ def test_a_run_keeps_what_the_functions_say_of_original_and_release(
     result = evaluated.run(db, tmp_path)
     labels = released(db, evaluated)
     if not labels:
-        assert result.figures == ()
+        assert result.metric_values == ()
         return
     assume(is_clear(evaluated, result, labels))
     found, before = asked(db, evaluated, result)

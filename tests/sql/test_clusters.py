@@ -15,7 +15,7 @@ from anondb.db import ontology, vgh
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
 from anondb.errors import UsageError
-from anondb.evaluation.clusters import MEASURES, Figure, cluster_agreement
+from anondb.evaluation.clusters import METRICS, Row, cluster_agreement
 from tests import toys
 from tests.refusals import refused
 from tests.sql import linked_oracle as oracle
@@ -49,7 +49,7 @@ def distances(connection: Connection, linked: str, quasi: Sequence[str], **given
 
 def agreement(
     connection: Connection, linked: str, quasi: Sequence[str], *given: Any, **named: Any
-) -> list[Figure]:
+) -> list[Row]:
     return cluster_agreement(Executor(connection, lambda step: None), linked, quasi, *given, **named)
 
 
@@ -239,7 +239,7 @@ def test_a_release_of_the_originals_has_their_clusters_and_any_other_agrees_betw
 ) -> None:
     fill(tables, release)
     figures = agreement(tables, linked_query(tables), QUASI, VGHS, "path")
-    assert [name for name, *_ in figures] == list(MEASURES)
+    assert [name for name, *_ in figures] == list(METRICS)
     assert all(column is None and value is not None and 0 <= value <= 1 for _, column, value, _ in figures)
     fill(tables, Release(release.originals, release.originals))
     assert [value for *_, value, _ in agreement(tables, linked_query(tables), QUASI, VGHS)] == [1, 1, 1, 1, 0]
@@ -302,7 +302,7 @@ def test_figures_that_are_of_a_sample_say_so(tables: Connection) -> None:
 
 def test_without_records_there_are_no_figures(tables: Connection) -> None:
     found = agreement(tables, linked_query(tables), QUASI)
-    assert found == [(name, None, None, "there are no records") for name in MEASURES]
+    assert found == [(name, None, None, "there are no records") for name in METRICS]
 
 
 @pytest.mark.parametrize("sample", [-1, 0, 1, 5001])

@@ -113,10 +113,10 @@ def test_a_class_of_five_persons_is_a_risk_of_a_fifth_however_many_rows_they_hav
     assert told in ran.stdout
     assert told in (tmp_path / "it.html").read_text()
     found = db.releases.evaluate("last")
-    risk = found.figure("prosecutor_max")
+    risk = found.metric("prosecutor_max")
     assert risk is not None
     assert (risk.value, risk.before) == (0.2, 0.2)
-    mean = found.figure("prosecutor_mean")
+    mean = found.metric("prosecutor_mean")
     assert mean is not None
     assert mean.value == pytest.approx((5 / 5 + 996 / 996) / 1001)
 

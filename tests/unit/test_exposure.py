@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from anondb.report.exposure import exposure
 from anondb.report.html import render
-from anondb.report.measures import measure
+from anondb.report.metrics import reported
 from anondb.report.model import ColumnReport
 from tests import report_samples
 
@@ -59,8 +59,8 @@ def test_of_many_sensitive_columns_the_surest_are_told() -> None:
 def test_the_report_begins_with_it() -> None:
     data = report_samples.release()
     columns = (*data.columns, ColumnReport("ward<b>", "other"))
-    surest = measure("attribute_disclosure_max", 0.625, column="diagnosis")
-    page = render(replace(data, columns=columns, measures=(*data.measures, surest), models=data.models[:1]))
+    surest = reported("attribute_disclosure_max", 0.625, column="diagnosis")
+    page = render(replace(data, columns=columns, metrics=(*data.metrics, surest), models=data.models[:1]))
     header = page.partition('<header id="summary">')[2].partition("</header>")[0]
     for told in (
         "Released as it was",

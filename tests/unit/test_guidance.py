@@ -13,8 +13,8 @@ def told(runs: list[ComparedRun], begin: str) -> list[str]:
     return [advice for advice in guidance(runs) if advice.startswith(begin)]
 
 
-def run(algorithm: str, k: int = 5, quasi: int = 3, **figures: float | None) -> ComparedRun:
-    return ComparedRun(algorithm, k, quasi, figures)
+def run(algorithm: str, k: int = 5, quasi: int = 3, **metrics: float | None) -> ComparedRun:
+    return ComparedRun(algorithm, k, quasi, metrics)
 
 
 def test_the_algorithm_that_loses_least_keeps_most_detail() -> None:
@@ -72,9 +72,9 @@ def test_one_algorithm_is_not_compared_but_its_price_is_told() -> None:
     )
 
 
-def partitioned(largest: float, **figures: float | None) -> ComparedRun:
+def partitioned(largest: float, **metrics: float | None) -> ComparedRun:
     known: dict[str, float | None] = {"gen_iloss": 0.3, "iterations": 9.0, "partitioned": 2.0}
-    return run("mondrian", 5, 3, **known | {"class_size_max": largest, "class_size_mean": 10.0} | figures)
+    return run("mondrian", 5, 3, **known | {"class_size_max": largest, "class_size_mean": 10.0} | metrics)
 
 
 def test_skew_is_told_where_a_class_is_larger_than_cuts_can_explain() -> None:
@@ -148,7 +148,7 @@ def test_whatever_is_known_there_are_only_whole_sentences(runs: list[ComparedRun
 def test_whoever_is_said_to_be_best_is_beaten_in_fewer_settings_than_it_wins(runs: list[ComparedRun]) -> None:
     """Of two algorithms that have figures in the same settings, by counting."""
     values = {
-        (one.algorithm, one.k, one.quasi): one.figures.get("gen_iloss") for one in runs if not one.failure
+        (one.algorithm, one.k, one.quasi): one.metrics.get("gen_iloss") for one in runs if not one.failure
     }
     pair = {
         key: value for key, value in values.items() if key[0] in ("datafly", "mondrian") and value is not None

@@ -20,8 +20,8 @@ pytest.importorskip("matplotlib", reason="the charts come with the extra `report
 
 from anondb.errors import UsageError
 from anondb.report import html, lattice
-from anondb.report.measures import measure
-from anondb.report.model import ColumnReport, LatticeNode, LatticeReport, ReportData, RunFigures
+from anondb.report.metrics import reported
+from anondb.report.model import ColumnReport, LatticeNode, LatticeReport, ReportData, RunSummary
 from tests import report_samples
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -95,14 +95,14 @@ def test_every_part_can_be_alone(part: str) -> None:
     check(Page(html.render(ReportData("One part", **{part: getattr(whole, part)}))))
 
 
-@pytest.mark.parametrize("part", ["run", "models", "columns", "measures", "suppression"])
+@pytest.mark.parametrize("part", ["run", "models", "columns", "metrics", "suppression"])
 def test_a_part_that_others_speak_of_can_be_missing(part: str) -> None:
     check(Page(html.render(replace(report_samples.release(), **{part: getattr(ReportData("x"), part)}))))
 
 
 def test_a_report_of_nothing_is_a_page() -> None:
     check(Page(html.render(ReportData("Empty"))))
-    check(Page(html.render(ReportData("Empty", RunFigures(1, "datafly", "a", "b", 0, 0, 0, 0, 0)))))
+    check(Page(html.render(ReportData("Empty", RunSummary(1, "datafly", "a", "b", 0, 0, 0, 0, 0)))))
 
 
 @given(name=st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=30))
@@ -111,7 +111,7 @@ def test_any_name_is_shown_and_never_read_as_markup(name: str) -> None:
     data = ReportData(
         name,
         columns=(ColumnReport(name, "quasi", 1, 2, name),),
-        measures=(measure("gen_iloss", 0.5, column=name), measure(name, 0.5)),
+        metrics=(reported("gen_iloss", 0.5, column=name), reported(name, 0.5)),
         policy=name,
     )
     page = Page(html.render(data))
@@ -140,7 +140,7 @@ def test_every_measure_is_explained_where_it_stands() -> None:
     data = report_samples.release()
     page = Page(html.render(data))
     tips = [attributes for _, attributes in page.elements if attributes.get("role") == "tooltip"]
-    whole = [one for one in data.measures if one.column is None]
+    whole = [one for one in data.metrics if one.column is None]
     assert len(tips) == len(whole) == len(page.values("aria-describedby"))
     assert all(page.text.count(one.definition) == 2 for one in whole if one.name == "marketer")
 
@@ -193,13 +193,13 @@ def test_heavy_packages_are_imported_when_a_report_is_made_and_not_before() -> N
 
 
 def test_what_has_no_figure_is_told_once_with_the_reason_and_a_note_once_for_all() -> None:
-    measures = (
-        measure("rand", 0.9, note="a sample"),
-        measure("nmi", 0.8, note="a sample"),
-        measure("sem_iloss", note="no column has concepts"),
-        measure("semantic_quality", note="no column has concepts"),
+    metrics = (
+        reported("rand", 0.9, note="a sample"),
+        reported("nmi", 0.8, note="a sample"),
+        reported("sem_iloss", note="no column has concepts"),
+        reported("semantic_quality", note="no column has concepts"),
     )
-    page = html.render(ReportData("x", measures=measures))
+    page = html.render(ReportData("x", metrics=metrics))
     assert page.count("a sample") == page.count("no column has concepts") == 1
     told = re.search(r"Not told here: (.*?) Why: no column has concepts\.", page, re.DOTALL)
     assert told is not None

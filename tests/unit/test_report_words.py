@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from anondb.evaluation.metrics import describe
 from anondb.report import words
-from anondb.report.measures import measure
-from anondb.report.model import PrivacyModel, ReportData, RunFigures, Suppression
+from anondb.report.metrics import reported
+from anondb.report.model import PrivacyModel, ReportData, RunSummary, Suppression
 from tests import report_samples
 
-RUN = RunFigures(1, "datafly", "a.b", "c.d", 100, 98, 2, 9, 5)
+RUN = RunSummary(1, "datafly", "a.b", "c.d", 100, 98, 2, 9, 5)
 
 
 def summary(**changes: Any) -> list[str]:
@@ -100,7 +100,7 @@ def test_a_share_is_never_told_as_nothing_or_all_unless_it_is(share: float) -> N
     ],
 )
 def test_a_figure_has_the_digits_that_matter(value: float | None, unit: str, text: str) -> None:
-    assert words.figure(value, unit) == text
+    assert words.formatted(value, unit) == text
 
 
 def test_names_are_listed_as_people_do() -> None:
@@ -113,17 +113,17 @@ def test_names_are_listed_as_people_do() -> None:
 
 
 def test_a_measure_of_a_sensitive_column_is_not_a_part_of_a_whole() -> None:
-    made = measure("attribute_disclosure_above_0.5", 0.25, before=1, column="diagnosis")
+    made = reported("attribute_disclosure_above_0.5", 0.25, before=1, column="diagnosis")
     assert (made.label, made.column) == ("Sensitive guess surer than 50%: diagnosis", None)
-    assert (made.before, made.after, made.family) == (1, 0.25, "risk")
-    assert measure("gen_iloss", 0.25, column="age").column == "age"
+    assert (made.before, made.after, made.section) == (1, 0.25, "risk")
+    assert reported("gen_iloss", 0.25, column="age").column == "age"
 
 
 def test_a_threshold_or_an_unknown_name_still_has_a_label() -> None:
     assert describe("prosecutor_above_0.2").label == "Records at risk above 20%"
     assert describe("something_new").label == "something new"
-    assert measure("something_new", 3).family == "utility"
-    assert measure("something_new", 3, family="risk").family == "risk"
+    assert reported("something_new", 3).section == "utility"
+    assert reported("something_new", 3, section="risk").section == "risk"
 
 
 @given(st.text())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from anondb.hierarchies.forms import CsvVgh, Dates, Hierarchy, Intervals, Mask, StoredVgh, VghTable
 from anondb.methods.full_domain.grid import Grid
 from anondb.methods.full_domain.lattice import Demand, Lattice, NodeFigures
-from anondb.report import figures, trees
+from anondb.report import report_charts, trees
 from anondb.report.release import _tree
 from anondb.run.account import MOST_BRANCHES, binned, branches, in_words
 from anondb.run.run_account import BranchAccount
@@ -35,7 +35,7 @@ def test_sizes_in_bins_are_few_and_lose_no_class_and_no_record(sizes: dict[int, 
 
 @given(SIZES, st.integers(1, 100))
 def test_a_report_counts_the_same_in_its_bins_as_of_all_sizes(sizes: dict[int, int], k: int) -> None:
-    bins = figures.size_bins(list(sizes), k)
+    bins = report_charts.size_bins(list(sizes), k)
     kept = dict(binned(sizes.items(), k))
 
     def counted(of: dict[int, int]) -> list[tuple[int, int]]:

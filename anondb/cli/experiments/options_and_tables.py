@@ -14,7 +14,7 @@ from anondb.cli.output import err, is_watched, out, plain, table, write
 from anondb.errors import UsageError
 
 if TYPE_CHECKING:
-    from anondb.report.figures import Table
+    from anondb.report.report_charts import Table
 
 
 def progress_bar() -> Progress:

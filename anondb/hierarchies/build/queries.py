@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from anondb.db import introspect as catalog
 from anondb.db.vgh import node_numbers, node_parents
 from anondb.errors import UsageError, did_you_mean
-from anondb.hierarchies.build.ranking import ASPECTS, Aspect, Figure, Ranked, Ranking, RankingMethod
+from anondb.hierarchies.build.ranking import ASPECTS, Aspect, Ranked, Ranking, RankingMethod, Spread
 from anondb.hierarchies.forms import VghTable
 from anondb.hierarchies.tree import Node
 from anondb.policy.model import Name
@@ -234,13 +234,13 @@ def rank(db: Executor, names: Sequence[str], method: RankingMethod, source: Colu
     given = (list(names), *weights, method.k, method.measure, method.aggregate, *column)
     with db.connection.transaction():
         rows = db.rows(Statement("rank candidates", _RANK, given))
-        built: dict[str, dict[str, Figure]] = {name: {} for name in names}
+        built: dict[str, dict[str, Spread]] = {name: {} for name in names}
         sizes: dict[str, tuple[int, int]] = {}
         for vgh, leaves, ancestors, figure, *numbers in db.rows(
             Statement("structure", _STRUCTURE, (list(names),))
         ):
             sizes[vgh] = leaves, ancestors
-            built[vgh][figure] = Figure(*numbers)
+            built[vgh][figure] = Spread(*numbers)
     ranked = tuple(
         Ranked(vgh, score, place, _aspects(figures), *sizes[vgh], built[vgh])
         for vgh, score, place, *figures in rows

@@ -33,7 +33,7 @@ class Aspect:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Spread:
     """Statistics of a tree: the depths of its leaves, the children of its inner nodes, or the nodes at each depth."""
 
     mean: float
@@ -52,7 +52,7 @@ class Ranked:
     aspects: Mapping[str, Aspect]
     leaves: int
     ancestors: int
-    structure: Mapping[str, Figure]
+    structure: Mapping[str, Spread]
 
 
 @dataclass(frozen=True)

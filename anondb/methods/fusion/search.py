@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from anondb.errors import UsageError
-from anondb.evaluation.figure import Figure
+from anondb.evaluation.metric_value import MetricValue
 from anondb.hierarchies.forms import Meaning
 from anondb.methods.fusion import likeness_sql as likeness
 from anondb.methods.fusion import sql as fusion
@@ -95,7 +95,7 @@ def search(
     return outcome, FusionsFound(tuples=tuples, rare=rare, fusions=fusions, changed=changed, unknown=unknown)
 
 
-def figures(db: Runner, f: Fusion) -> list[Figure]:
+def figures(db: Runner, f: Fusion) -> list[MetricValue]:
     """By the ontologies of the columns: what is left of the meaning, and how many values have none."""
     columns = [q for q in f.quasi if isinstance(q.hierarchy, Meaning)]
     *found, sse = db.one(
@@ -129,13 +129,13 @@ def figures(db: Runner, f: Fusion) -> list[Figure]:
     }
     notes[None] = None if cells else "no value is known to its ontology"
     made = [
-        Figure(
+        MetricValue(
             name, column, None if mean is None else mean if name == "sem_iloss" else 1 - mean, notes[column]
         )
         for name in _SEMANTIC
         for column, mean in means.items()
     ]
-    return [*made, Figure("semantic_sse", value=sse, note=notes[None])]
+    return [*made, MetricValue("semantic_sse", value=sse, note=notes[None])]
 
 
 def meanings(db: Runner, f: Fusion) -> str:
@@ -146,7 +146,7 @@ def meanings(db: Runner, f: Fusion) -> str:
     return temporary(f.meanings)
 
 
-def with_meaning(measured: Sequence[Figure], own: Sequence[Figure]) -> list[Figure]:
+def with_meaning(measured: Sequence[MetricValue], own: Sequence[MetricValue]) -> list[MetricValue]:
     """The figures of all columns, with their own for those that an ontology tells something of."""
     of_hierarchies = any(
         figure.value is not None and figure.column is None for figure in measured if figure.name in _SEMANTIC
@@ -157,7 +157,7 @@ def with_meaning(measured: Sequence[Figure], own: Sequence[Figure]) -> list[Figu
     return [kept.get((figure.name, figure.column), figure) for figure in measured]
 
 
-def without_generalization(measured: Sequence[Figure]) -> list[Figure]:
+def without_generalization(measured: Sequence[MetricValue]) -> list[MetricValue]:
     """Of values that are other values of the data it would say that nothing is lost."""
     return [
         replace(figure, value=None, note=_REPLACED) if figure.name == "gen_iloss" else figure
@@ -180,7 +180,7 @@ class ByMeaning:
     def has_concepts(self) -> bool:
         return any(isinstance(q.hierarchy, Meaning) for q in self.fusion.quasi)
 
-    def utility(self, measured: Sequence[Figure]) -> list[Figure]:
+    def utility(self, measured: Sequence[MetricValue]) -> list[MetricValue]:
         """The semantic figures of columns that were compared by their concepts."""
         measured = without_generalization(measured)
         return with_meaning(measured, figures(self.db, self.fusion)) if self.has_concepts else measured

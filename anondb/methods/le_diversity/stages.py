@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from anondb.errors import UnsatisfiableError, UsageError, VerificationError
-from anondb.evaluation.evaluation import FAMILIES
-from anondb.evaluation.figure import Figure
-from anondb.evaluation.tried import tried
+from anondb.evaluation.metric_value import MetricValue, values_or_reasons
+from anondb.evaluation.metrics import GROUPS
 from anondb.methods.le_diversity import release_sql as released
 from anondb.methods.le_diversity import sql as sql
 from anondb.methods.le_diversity.decide import portion, suffices
@@ -29,7 +28,7 @@ from anondb.run import linked_sql as linked
 from anondb.run.account import binned, in_words
 from anondb.run.encode import dictionary, prepare_hierarchy, take_keys
 from anondb.run.evaluate import DISCLOSURE
-from anondb.run.kept_columns import Lying
+from anondb.run.kept_columns import KeptColumns
 from anondb.run.result import Result
 from anondb.run.statement import MANY, METRIC_ROWS, SIZES, Statement, row
 from anondb.sqltree.tables import Quasi, Sensitive
@@ -59,7 +58,7 @@ class Anatomy:
     written: int
     found: Figures
     k: int
-    disclosed: tuple[Figure, ...] = ()
+    disclosed: tuple[MetricValue, ...] = ()
     report: dict[str, Any]
 
     def __init__(self, job: Job) -> None:
@@ -203,7 +202,7 @@ class Anatomy:
                 hint='nulls = "value" keeps them; --allow-empty publishes all the same',
             )
 
-    def kept(self) -> list[Lying]:
+    def kept(self) -> list[KeptColumns]:
         """Quasi-identifiers lie beside them as they were, which is what this method is for."""
         hidden, quasi = self.sensitive.column, {q.name for q in self.quasi}
         shown = [c for c in self.plan.columns if c.name not in quasi and c.name != hidden.name]
@@ -215,16 +214,16 @@ class Anatomy:
         names, quasi = [q.name for q in self.quasi], part(self.fresh, QUASI)
         self.k = self.job.engine.count_written(quasi, names)[2]
         if self.options.evaluate != "none" and self.found.rows:
-            disclosed = tried(self.db, FAMILIES["disclosure"], self._disclosure)
+            disclosed = values_or_reasons(self.db, GROUPS["disclosure"], self._disclosure)
             self.disclosed = tuple(replace(figure, column=self.model.column) for figure in disclosed)
         self.report = self._account()
 
-    def _disclosure(self) -> list[Figure]:
+    def _disclosure(self) -> list[MetricValue]:
         """How surely a class gives a value away: who is found in the one table has a class of the other."""
         column, sensitive = self.model.column, linked.relation_text(part(self.fresh, SENSITIVE))
         arguments = (sensitive, [CLASS_ID.name], column, None)
         return [
-            Figure(*row)
+            MetricValue(*row)
             for row in self.db.rows(
                 Statement(
                     f"disclosure of {column}",
@@ -267,12 +266,12 @@ class Anatomy:
 
     def result(self, seconds: dict[str, float]) -> Result:
         found, target = self.found, self.plan.target
-        figures = (
-            Figure("information_loss", value=found.loss),
-            Figure("dot", value=found.dot),
-            Figure("dod_min", value=found.dod_min),
-            Figure("dod_max", value=found.dod_max),
-            Figure("suppressed_share", value=self.suppressed / self.records if self.records else 0.0),
+        values = (
+            MetricValue("information_loss", value=found.loss),
+            MetricValue("dot", value=found.dot),
+            MetricValue("dod_min", value=found.dod_min),
+            MetricValue("dod_max", value=found.dod_max),
+            MetricValue("suppressed_share", value=self.suppressed / self.records if self.records else 0.0),
             *self.disclosed,
         )
         tables = tuple(str(Name(table.schema, table.name)) for table in parts(target))
@@ -293,7 +292,7 @@ class Anatomy:
                 "class_size_max": float(found.largest),
                 f"le_diversity:{self.model.column}": found.l,
             },
-            figures=() if self.options.evaluate == "none" else figures,
+            metric_values=() if self.options.evaluate == "none" else values,
             report=self.report,
         )
 

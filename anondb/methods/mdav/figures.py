@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from anondb.evaluation.evaluation import FAMILIES
-from anondb.evaluation.figure import Figure
-from anondb.evaluation.tried import tried
+from anondb.evaluation.metric_value import MetricValue, values_or_reasons
+from anondb.evaluation.metrics import GROUPS
 from anondb.methods.mdav import mdav
 from anondb.methods.mdav import sql as sets
 from anondb.run import account_sql as account
@@ -45,17 +44,17 @@ class SetFigures:
         )
         self.db.run(Statement("linked statistics", encode.analyze(self.names.linked)))
 
-    def all(self, published: Published) -> Iterator[Figure]:
+    def all(self, published: Published) -> Iterator[MetricValue]:
         """Utility and risk; classes are told apart by their concepts, whatever terms stand for them."""
         if self.share.with_concepts:
-            yield from tried(self.db, ["semantic_sse"], self._loss)
+            yield from values_or_reasons(self.db, ["semantic_sse"], self._loss)
         records = published.rows + self.share.suppressed
-        yield Figure("discernibility", value=float(published.squares + records * self.share.suppressed))
+        yield MetricValue("discernibility", value=float(published.squares + records * self.share.suppressed))
         k = self.plan.policy.privacy.k
-        yield Figure("average_class_size", value=published.rows / (published.classes * k))
-        yield from tried(self.db, FAMILIES["risk"], self._risk)
+        yield MetricValue("average_class_size", value=published.rows / (published.classes * k))
+        yield from values_or_reasons(self.db, GROUPS["risk"], self._risk)
         for column, name in self._sensitive.items():
-            found = tried(self.db, FAMILIES["disclosure"], partial(self._disclosure, column, name))
+            found = values_or_reasons(self.db, GROUPS["disclosure"], partial(self._disclosure, column, name))
             yield from (replace(figure, column=name) for figure in found)
 
     def sizes(self) -> dict[str, Any]:
@@ -73,14 +72,14 @@ class SetFigures:
         )
         return {"sizes": {"before": binned(before, k), "after": binned(after, k)}}
 
-    def _loss(self) -> Iterator[Figure]:
+    def _loss(self) -> Iterator[MetricValue]:
         [loss, *_] = self.db.one(Statement("loss", _LOSS, answers=row(loss=0.0)))
-        yield Figure("semantic_sse", value=float(loss))
+        yield MetricValue("semantic_sse", value=float(loss))
 
-    def _disclosure(self, column: str, name: str) -> list[Figure]:
+    def _disclosure(self, column: str, name: str) -> list[MetricValue]:
         arguments = (self._table, ["r1"], column, [sets.NOT_RELEASED])
         return [
-            Figure(*row)
+            MetricValue(*row)
             for row in self.db.rows(
                 Statement(
                     f"disclosure of {name}",
@@ -91,7 +90,7 @@ class SetFigures:
             )
         ]
 
-    def _risk(self) -> Iterator[Figure]:
+    def _risk(self) -> Iterator[MetricValue]:
         """A set that is whole, or is not there, has no columns that could contribute more or less."""
         rows = self.db.rows(
             Statement(
@@ -101,7 +100,9 @@ class SetFigures:
                 answers=METRIC_ROWS,
             )
         )
-        after = {figure.name: figure for figure in (Figure(*row) for row in rows) if figure.column is None}
+        after = {
+            figure.name: figure for figure in (MetricValue(*row) for row in rows) if figure.column is None
+        }
         for name, column, value, _ in self.db.rows(
             Statement(
                 "risk before",
@@ -111,7 +112,7 @@ class SetFigures:
             )
         ):
             if column is None:
-                yield replace(after.get(name, Figure(name)), before=value)
+                yield replace(after.get(name, MetricValue(name)), before=value)
 
     @property
     def _table(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from anondb.errors import UnsatisfiableError, UsageError
-from anondb.evaluation.figure import Figure
+from anondb.evaluation.metric_value import MetricValue
 from anondb.methods.mdav import mdav
 from anondb.methods.mdav import sql as sets
 from anondb.methods.mdav.figures import SetFigures
@@ -15,7 +15,7 @@ from anondb.methods.method import Job
 from anondb.policy.model import Policy
 from anondb.run.encode import take_keys
 from anondb.run.encode_sql import analyze
-from anondb.run.kept_columns import Lying
+from anondb.run.kept_columns import KeptColumns
 from anondb.run.result import Result
 from anondb.run.statement import CLASS_COUNTS, MANY, Statement, no_rows, row
 from anondb.run.verify import Published, verify
@@ -50,7 +50,7 @@ class Microaggregation:
     share: mdav.Share
     written: int
     published: Published
-    figures: tuple[Figure, ...] = ()
+    metric_values: tuple[MetricValue, ...] = ()
     report: dict[str, object]
 
     def __init__(self, job: Job) -> None:
@@ -149,7 +149,7 @@ class Microaggregation:
                 "every record would be suppressed", hint="lower suppression or k; --allow-empty publishes it"
             )
 
-    def kept(self) -> list[Lying]:
+    def kept(self) -> list[KeptColumns]:
         return [(self.fresh, self.plan.kept)]
 
     def evaluate(self) -> None:
@@ -157,7 +157,7 @@ class Microaggregation:
         if self.job.options.evaluate != "none" and self.published.rows:
             linked = SetFigures(self.db, self.plan, self.names, self.share)
             linked.link()
-            self.figures = tuple(linked.all(self.published))
+            self.metric_values = tuple(linked.all(self.published))
             self.report |= linked.sizes()
 
     @property
@@ -179,7 +179,7 @@ class Microaggregation:
             classes=published.classes,
             k=published.smallest,
             metrics={**published.class_sizes(), **texts},
-            figures=self.figures,
+            metric_values=self.metric_values,
             report=self.report,
         )
 

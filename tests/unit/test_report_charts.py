@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 pytest.importorskip("matplotlib", reason="the charts come with the extra `report`")
 
 from anondb.hierarchies.forms import VghTable
-from anondb.report import figures, lattice, trees
-from anondb.report.measures import measure
+from anondb.report import lattice, report_charts, trees
+from anondb.report.metrics import reported
 from anondb.report.model import ClassSizes, ComparedRun, Comparison, LatticeNode, LatticeReport
 from tests import report_samples, toys
 
@@ -23,7 +23,7 @@ SIZES = st.dictionaries(st.integers(1, 10**6), st.integers(1, 1000), min_size=1,
 
 @given(sizes=st.lists(st.integers(1, 10**7), min_size=1), k=st.integers(1, 1000))
 def test_every_size_lies_in_one_bin_and_none_holds_sizes_on_both_sides_of_k(sizes: list[int], k: int) -> None:
-    bins = figures.size_bins(sizes, k)
+    bins = report_charts.size_bins(sizes, k)
     assert all(sum(low <= size <= high for low, high in bins) == 1 for size in sizes)
     assert all(before[1] + 1 == after[0] for before, after in pairwise(bins))
     assert not any(low < k <= high for low, high in bins)
@@ -35,7 +35,7 @@ def test_every_size_lies_in_one_bin_and_none_holds_sizes_on_both_sides_of_k(size
 def test_the_table_of_class_sizes_counts_every_class_and_record(
     after: dict[int, int], before: dict[int, int]
 ) -> None:
-    table = figures.class_sizes(ClassSizes(after, before), 5).table
+    table = report_charts.class_sizes(ClassSizes(after, before), 5).table
     columns = [
         [int(cell.replace(",", "")) for cell in column] for column in list(zip(*table.rows, strict=True))[1:]
     ]
@@ -48,7 +48,7 @@ def test_the_table_of_class_sizes_counts_every_class_and_record(
 
 
 def test_the_chart_of_class_sizes_tells_the_smallest_class() -> None:
-    chart = figures.class_sizes(ClassSizes({6: 2, 30: 1}, {1: 3, 2: 2}), 5)
+    chart = report_charts.class_sizes(ClassSizes({6: 2, 30: 1}, {1: 3, 2: 2}), 5)
     assert chart.description.endswith("The smallest released class has 6 records; the policy demands 5.")
     assert list(chart.table.rows) == [
         ["1", "3", "3", "0", "0"],
@@ -57,30 +57,30 @@ def test_the_chart_of_class_sizes_tells_the_smallest_class() -> None:
         ["10–19", "0", "0", "0", "0"],
         ["20–30", "0", "0", "1", "30"],
     ]
-    assert figures.class_sizes(ClassSizes({6: 2}), None).description.endswith("has 6 records.")
+    assert report_charts.class_sizes(ClassSizes({6: 2}), None).description.endswith("has 6 records.")
 
 
 def test_a_risk_that_is_not_known_on_both_sides_is_not_drawn() -> None:
-    known = [measure("marketer", 0.1, before=0.5), measure("record_linkage_text", 60, before=50)]
-    unknown = [measure("prosecutor_mean", 0.1), measure("prosecutor_max", before=1.0)]
-    chart = figures.risk(known + unknown)
+    known = [reported("marketer", 0.1, before=0.5), reported("record_linkage_text", 60, before=50)]
+    unknown = [reported("prosecutor_mean", 0.1), reported("prosecutor_max", before=1.0)]
+    chart = report_charts.risk(known + unknown)
     assert chart is not None
     assert [row[0] for row in chart.table.rows] == ["Marketer risk", "Record linkage by text"]
     assert chart.description == "1 of 2 risks fell. Lower is better."
-    assert figures.risk(unknown) is None
+    assert report_charts.risk(unknown) is None
 
 
 def test_loss_by_column_names_the_worst_column() -> None:
     cells = [("a", 0.1), ("b", 0.9)]
-    measures = [measure("precision", 1 - loss, column=name) for name, loss in cells]
-    measures += [measure("gen_iloss", loss, column=name) for name, loss in cells]
-    chart = figures.column_figures(measures, "utility")
+    metrics = [reported("precision", 1 - loss, column=name) for name, loss in cells]
+    metrics += [reported("gen_iloss", loss, column=name) for name, loss in cells]
+    chart = report_charts.by_column(metrics, "utility")
     assert chart is not None
     assert chart.description == "Generalization loss is greatest in b: 90%."
     assert chart.table.head == ["Column", "Generalization loss", "Precision"]
     assert list(chart.table.rows) == [["a", "10%", "90%"], ["b", "90%", "10%"]]
     assert "Precision" not in chart.svg  # more of it is better, and it would stand beside losses
-    assert figures.column_figures(measures, "risk") is None
+    assert report_charts.by_column(metrics, "risk") is None
 
 
 def test_a_comparison_draws_what_succeeded_and_lists_what_failed() -> None:
@@ -93,23 +93,23 @@ def test_a_comparison_draws_what_succeeded_and_lists_what_failed() -> None:
             ComparedRun("mondrian", 99, 3, failure="no release"),
         )
     )
-    [chart] = figures.comparison(compared)
+    [chart] = report_charts.comparison(compared)
     assert chart.table.head == ["Algorithm", "k = 2", "k = 5"]
     assert list(chart.table.rows) == [["datafly", "10", "4"], ["mondrian", "50", "–"]]
-    table = figures.comparison_table(compared)
+    table = report_charts.comparison_table(compared)
     assert table.head == ["Algorithm", "k", "Columns", "Classes", "Generalization"]
     assert table.rows[-1] == ["mondrian", "99", "3", "–", "no release"]
 
 
 def test_a_comparison_over_columns_has_them_on_its_axis() -> None:
     runs = tuple(ComparedRun("datafly", 2, quasi, {"classes": 1.0 * quasi}) for quasi in (3, 1, 2))
-    [chart] = figures.comparison(Comparison(runs))
+    [chart] = report_charts.comparison(Comparison(runs))
     assert chart.table.head == ["Algorithm", *(f"quasi-identifiers = {quasi}" for quasi in (1, 2, 3))]
 
 
 def test_a_comparison_where_everything_failed_has_no_chart() -> None:
     failed = Comparison((ComparedRun("datafly", 2, 1, failure="no release"),))
-    assert list(figures.comparison(failed)) == []
+    assert list(report_charts.comparison(failed)) == []
 
 
 def test_a_small_lattice_shows_every_node() -> None:

@@ -9,22 +9,22 @@ from typing import NamedTuple
 from anondb.evaluation.metrics import describe
 from anondb.report import charts, theme
 from anondb.report.charts import Bars
-from anondb.report.model import ClassSizes, Comparison, Measure, ReportData
-from anondb.report.words import NONE, counted, figure, listed, percent
+from anondb.report.model import ClassSizes, Comparison, ReportData, ReportedMetric
+from anondb.report.words import NONE, counted, formatted, listed, percent
 
 _BINS = 10
-_DRAWN = 3  # measures of one column
+_DRAWN = 3  # metrics of one column
 _COMPARED = (
     "gen_iloss", "sem_iloss", "semantic_sse", "prosecutor_mean", "record_linkage_coverage", "classes", "seconds",
 )  # fmt: skip
 
 
 class Table(NamedTuple):
-    """Texts in rows; columns that hold figures stand to the right."""
+    """Texts in rows; columns that hold numbers stand to the right."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    words: Sequence[int] = (0,)  # columns that do not hold figures
+    words: Sequence[int] = (0,)  # columns that do not hold numbers
 
 
 class Chart(NamedTuple):
@@ -84,10 +84,10 @@ def _in_bins(bins: Sequence[tuple[int, int]], values: Mapping[int, int]) -> list
     return found
 
 
-def risk(measures: Sequence[Measure]) -> Chart | None:
+def risk(metrics: Sequence[ReportedMetric]) -> Chart | None:
     """The risks that are known before and after, on one scale."""
     shown = [
-        m for m in measures
+        m for m in metrics
         if m.unit in ("share", "percent") and m.before is not None and m.after is not None and not m.column
     ]  # fmt: skip
     if len(shown) < 2:
@@ -99,19 +99,19 @@ def risk(measures: Sequence[Measure]) -> Chart | None:
     title = "Risk before and after"
     description = f"{fallen} of {counted(len(shown), 'risk')} fell. Lower is better."
     names = [m.label for m in shown]
-    rows = [[m.label, figure(m.before, m.unit), figure(m.after, m.unit)] for m in shown]
+    rows = [[m.label, formatted(m.before, m.unit), formatted(m.after, m.unit)] for m in shown]
     drawn = charts.before_after(title, description, names, before, after, "share")
-    return Chart(title, description, drawn, Table(["Measure", "Before", "After"], rows))
+    return Chart(title, description, drawn, Table(["Metric", "Before", "After"], rows))
 
 
 def _share(value: float | None, unit: str) -> float:
     return (value or 0.0) / (100 if unit == "percent" else 1)
 
 
-def column_figures(measures: Sequence[Measure], family: str) -> Chart | None:
+def by_column(metrics: Sequence[ReportedMetric], section: str) -> Chart | None:
     """Measures that are known column by column, on one scale."""
     shown = [
-        m for m in measures if m.column and m.family == family and m.unit == "share" and m.after is not None
+        m for m in metrics if m.column and m.section == section and m.unit == "share" and m.after is not None
     ]
     if not shown:
         return None
@@ -120,17 +120,19 @@ def column_figures(measures: Sequence[Measure], family: str) -> Chart | None:
     drawn_names = [name for name in names if describe(name).better == "lower"][:_DRAWN] or names[:1]
     labels = {m.name: m.label for m in shown}
     values = {(m.column, m.name): m.after for m in shown}
-    colours = theme.SERIES if family == "utility" else (theme.BEFORE, *theme.SERIES[1:])
+    colours = theme.SERIES if section == "utility" else (theme.BEFORE, *theme.SERIES[1:])
     series = [
         Bars(labels[name], colours[place % len(colours)], [values.get((column, name)) for column in columns])
         for place, name in enumerate(drawn_names)
     ]
     first = {column: values.get((column, names[0])) or 0.0 for column in columns}
     worst = max(columns, key=lambda column: first[column])
-    title = "Loss by column" if family == "utility" else "Risk by column"
+    title = "Loss by column" if section == "utility" else "Risk by column"
     description = f"{labels[names[0]]} is greatest in {worst}: {percent(first[worst])}."
     head = ["Column", *(labels[name] for name in names)]
-    rows = [[column, *(figure(values.get((column, name)), "share") for name in names)] for column in columns]
+    rows = [
+        [column, *(formatted(values.get((column, name)), "share") for name in names)] for column in columns
+    ]
     drawn = charts.bars(title, description, columns, series, "share")
     return Chart(title, description, drawn, Table(head, rows))
 
@@ -143,18 +145,18 @@ def seconds(data: ReportData) -> Chart | None:
     total = sum(stages.values())
     title = "Seconds by stage"
     slowest = max(stages, key=lambda stage: stages[stage])
-    description = f"{figure(round(total, 3))} seconds in all, most of them in {slowest}."
+    description = f"{formatted(round(total, 3))} seconds in all, most of them in {slowest}."
     series = [Bars("seconds", theme.AFTER, [round(spent, 3) for spent in stages.values()])]
     drawn = charts.bars(title, description, list(stages), series, "number")
     rows = [
-        [stage, figure(round(spent, 3)), percent(spent / total if total else 0.0)]
+        [stage, formatted(round(spent, 3)), percent(spent / total if total else 0.0)]
         for stage, spent in stages.items()
     ]
     return Chart(title, description, drawn, Table(["Stage", "Seconds", "Share"], rows))
 
 
 def comparison(compared: Comparison) -> Iterator[Chart]:
-    """One chart a measure over k, or over the number of quasi-identifiers where k is always the same."""
+    """One chart a metric over k, or over the number of quasi-identifiers where k is always the same."""
     runs = [run for run in compared.runs if not run.failure]
     over_k = len({run.k for run in runs}) > 1 or len({run.quasi for run in runs}) < 2
     axis = "k" if over_k else "quasi-identifiers"
@@ -163,32 +165,32 @@ def comparison(compared: Comparison) -> Iterator[Chart]:
         runs = [run for run in runs if run.quasi == most]
     steps = sorted({run.k if over_k else run.quasi for run in runs})
     algorithms = list(dict.fromkeys(run.algorithm for run in runs))
-    known = {name for run in runs for name, value in run.figures.items() if value is not None}
+    known = {name for run in runs for name, value in run.metrics.items() if value is not None}
     for name in (name for name in _COMPARED if name in known):
         meant = describe(name)
-        values = {(run.algorithm, run.k if over_k else run.quasi): run.figures.get(name) for run in runs}
+        values = {(run.algorithm, run.k if over_k else run.quasi): run.metrics.get(name) for run in runs}
         series = {one: [values.get((one, step)) for step in steps] for one in algorithms}
         title = f"{meant.label} by {axis}"
         good = f" {meant.better.capitalize()} is better." if meant.better else ""
         description = f"{meant.label} of {listed(algorithms)}.{good}"
         texts = [str(step) for step in steps]
         drawn = charts.lines(title, description, texts, axis, series, meant.format)
-        rows = [[one, *(figure(value, meant.format) for value in series[one])] for one in algorithms]
+        rows = [[one, *(formatted(value, meant.format) for value in series[one])] for one in algorithms]
         yield Chart(
             title, description, drawn, Table(["Algorithm", *(f"{axis} = {step}" for step in texts)], rows)
         )
 
 
 def comparison_table(compared: Comparison) -> Table:
-    """Every figure of every run."""
-    names = list(dict.fromkeys(name for run in compared.runs for name in run.figures))
+    """Every metric of every run."""
+    names = list(dict.fromkeys(name for run in compared.runs for name in run.metrics))
     several = len({run.quasi for run in compared.runs}) > 1
     selected = any(run.selected or run.failure for run in compared.runs)
     head = ["Algorithm", "k", *["Columns"] * several, *(describe(name).label for name in names)]
     rows = []
     for run in compared.runs:
         row = [run.algorithm, f"{run.k:,}", *[str(run.quasi)] * several]
-        row += [figure(run.figures.get(name), describe(name).format) for name in names]
+        row += [formatted(run.metrics.get(name), describe(name).format) for name in names]
         rows.append([*row, *[run.failure or run.selected or NONE] * selected])
     words = (0, len(head)) if selected else (0,)
     return Table([*head, *["Generalization"] * selected], rows, words)
