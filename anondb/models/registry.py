@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anondb.models.beta_likeness import BetaLikeness
+from anondb.models.delta_disclosure import DeltaDisclosure
 from anondb.models.k_anonymity import KAnonymity
 from anondb.models.l_diversity import LDiversity
 from anondb.models.le_diversity import LeDiversity
@@ -14,6 +15,7 @@ SENSITIVE_MODELS: tuple[type[SensitiveModel], ...] = (
     LDiversity,
     TCloseness,
     BetaLikeness,
+    DeltaDisclosure,
     LeDiversity,
 )
 """A new model is a file of this room and a line here."""
