@@ -13,6 +13,7 @@ from anondb.cli.metrics import NO_K, summary
 from anondb.cli.options import Dsn, Json, PolicyFile, Public, TimeLimit
 from anondb.cli.output import RunProgress, echo, echo_json, out, plain, table
 from anondb.errors import UsageError
+from anondb.models.k_anonymity import KAnonymity
 from anondb.policy.load import load
 from anondb.report.exposure import exposure
 from anondb.run.plan import Options
@@ -123,7 +124,6 @@ def _levels(text: str) -> tuple[int, ...]:
 
 def print_result(result: Result) -> None:
     """The report of a run on the terminal."""
-    others = result.k - 1
     out.print(
         f"[bold]{plain(result.target)}[/bold] is published: {result.released:,} records in "
         f"{result.classes:,} classes."
@@ -131,7 +131,7 @@ def print_result(result: Result) -> None:
     if result.tables:
         out.print(f"Its tables are {' and '.join(map(plain, result.tables))}. {NO_K}")
     elif result.released:
-        out.print(f"Every released record looks like at least {others:,} {of_whom(result)}.")
+        out.print(KAnonymity.sentence(result.k, f"{result.k}", None, _variant(result)))
     for one in result.kept:
         out.print(f"{'' if one.identifies else 'warning: '}{plain(one.sentence)}", soft_wrap=True)
     share = result.suppressed / result.records if result.records else 0.0
@@ -166,7 +166,9 @@ def print_result(result: Result) -> None:
     out.print(timing)
 
 
-def of_whom(result: Result) -> str:
-    """What k counts in a sentence: other records, or other persons where the policy names a unit."""
-    several = "s" * (result.k != 2)
-    return f"other person{several}" if "persons_min" in result.metrics else f"other{several}"
+def _variant(result: Result) -> str | None:
+    """What k counts: persons where the policy names a unit, and what records mean where their words differ."""
+    if "persons_min" in result.metrics:
+        return "persons"
+    models = result.report.get("models", ())
+    return next((model.get("variant") for model in models if model["kind"] == KAnonymity.name), None)

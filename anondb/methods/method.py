@@ -30,6 +30,7 @@ UNREAD = {
     "measure": "does not compare values by their meaning",
     "seed": "draws nothing at random",
     "distance": "does not compare sets",
+    "draw": "draws no terms",
     "strict": "does not partition the records",
     "bounds": "does not partition the records",
 }

@@ -7,6 +7,9 @@ from typing import Any
 
 from anondb.models.model import PrivacyModel
 
+MEANING = "meaning"
+"""The variant of a release whose records have the same meaning, in words of their own."""
+
 
 @dataclass(frozen=True)
 class KAnonymity(PrivacyModel):
@@ -38,5 +41,8 @@ class KAnonymity(PrivacyModel):
     @classmethod
     def sentence(cls, reached: float, shown: str, column: str | None, variant: str | None) -> str:
         others = int(reached) - 1
+        if variant == MEANING:
+            several = "s" * (others != 1)
+            return f"Every released record means the same as at least {others:,} other{several}; words may differ."
         whom = "other person" if variant == "persons" else "other"
         return f"Every released record looks like at least {others:,} {whom}{'s' * (others != 1)}."

@@ -212,6 +212,7 @@ METHOD: Mapping[str, Key] = {
     "measure": Key(choice(MEASURES)),
     "seed": Key(_read_seed),
     "distance": Key(read_text),
+    "draw": Key(read_text),
 }
 TOP: Mapping[str, Key] = {
     "source": Key(read_name, 'add source = "schema.table" above the first [table]: what to anonymize'),

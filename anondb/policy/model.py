@@ -94,6 +94,7 @@ class Method:
     measure: str | None = None  # of the similarity of concepts
     seed: int = 0  # of what is drawn at random
     distance: str | None = None  # of two sets
+    draw: str | None = None  # mdav: for what terms are drawn, a class or each record
     bounds: str = "rounded"  # mondrian: of ranges; or exact
     strict: bool = True  # mondrian: records of one value are never parted
 

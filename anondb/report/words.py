@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
+from anondb.models.k_anonymity import KAnonymity
 from anondb.models.registry import MODELS
 from anondb.report.model import FusionSummary, PrivacyModel, ReportData, RunSummary
 
@@ -77,13 +78,12 @@ def summary(data: ReportData) -> list[str]:
 def _privacy(data: ReportData, run: RunSummary) -> Iterator[str]:
     others = run.k - 1
     by_person = any(model.variant == "persons" for model in data.models)
-    whom, one, several = (
-        ("other person", "person", "persons") if by_person else ("other", "record", "records")
-    )
+    one, several = ("person", "persons") if by_person else ("record", "records")
     if any(model.kind == "le_diversity" for model in data.models):
         yield "Quasi-identifiers are released exactly as they are, which gives no k: who is in the data can be seen."
     elif others > 0:
-        yield f"Every released record looks like at least {counted(others, whom)}."
+        variant = next((model.variant for model in data.models if model.kind == KAnonymity.name), None)
+        yield KAnonymity.sentence(run.k, f"{run.k}", None, variant)
     else:
         yield "Some released records look like no other."
     yield from (one.sentence for one in data.kept)

@@ -6,14 +6,18 @@ begin
     drop table if exists mdav_word;
     -- a record has a concept if it has one below it
     create temporary table mdav_word as
-    select h.concept, h.records, coalesce(m.terms, '{}') as terms
+    select h.concept, h.records, coalesce(m.terms, '{}') as terms, m.shares
     from (select t.ancestor as concept, count(distinct i.record) as records
           from mdav_item as i join anondb.concept_closure as t on t.descendant = i.concept
           group by t.ancestor
           having count(distinct i.record) >= mdav_words.k
              and bool_or(i.record in (select m.centroid from mdav_class as m))) as h
-    left join (select t.concept, array_agg(t.phrase::text order by t.phrase) as terms
-               from mdav_term as t where t.records >= mdav_words.k group by t.concept) as m on m.concept = h.concept;
+    left join (select s.concept, array_agg(s.phrase::text order by s.phrase) as terms,
+                      array_agg(s.share order by s.phrase) as shares
+               from (select t.concept, t.phrase,
+                            sum(t.records) over (partition by t.concept order by t.phrase)::bigint as share
+                     from mdav_term as t where t.records >= mdav_words.k) as s
+               group by s.concept) as m on m.concept = h.concept;
     create unique index on mdav_word (concept);
     -- the concept's own term is nobody's text, unless a few have written just that
     with own as materialized (
@@ -21,7 +25,7 @@ begin
         from (select w.concept, anondb.term_of_concept(w.concept) as term
               from mdav_word as w where w.terms = '{}' offset 0) as o
     )
-    update mdav_word as w set terms = array[o.term]
+    update mdav_word as w set terms = array[o.term], shares = '{1}'
     from own as o left join mdav_said as s on s.term = o.written
     where w.concept = o.concept and coalesce(s.records, mdav_words.k) >= mdav_words.k;
     delete from mdav_word as w where w.terms = '{}';
@@ -29,7 +33,8 @@ begin
 end $$;
 comment on function anondb.mdav_words(bigint) is
 'Makes mdav_word: the concepts of the centroids of mdav_class and those above them, if k records or more have them or '
-'what is below them, each with the terms that may stand for it: phrases of k records, else its own if fewer have not written it.';
+'what is below them, each with the terms that may stand for it, phrases of k records, else its own if fewer have not written it; and '
+'with shares, how many records have each of these terms or one before it.';
 
 create function anondb.mdav_centroids(k bigint) returns void
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$

@@ -95,34 +95,49 @@ end $$;
 comment on function anondb.term_of_concept(int) is
 'A term that means this concept and no other: its label, a word with its sense, or its key.';
 
-create function anondb.mdav_synthetic(seed bigint) returns void
+create function anondb.mdav_synthetic(seed bigint, each text = 'class') returns void
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$
 -- Records are numbered in the order of their texts or keys. By a seed alone, whoever knows it could tell by the
 -- terms of a released record which number it had, and so whose it is: the installation's secret decides with it.
 begin
+    if each is null or each not in ('class', 'record') then
+        raise exception 'terms are drawn for each class or each record, not for each %', coalesce(each, 'NULL')
+            using errcode = 'SA194', hint = 'There are class and record.';
+    end if;
     drop table if exists mdav_synthetic;
     create temporary table mdav_synthetic as
     with key as materialized (
         select k.inner_key, k.outer_key from anondb.derived_key('draw', seed::text) as k
     )
-    select c.record, array_agg(d.term order by d.term collate "C") as terms
+, drawn as materialized (
+        -- who draws: each record for itself, or for all of its class the centroid
+        select w.drawer, array_agg(d.term order by d.term collate "C") as terms
+        from (select distinct case when each = 'class' then c.centroid else c.record end as drawer, c.centroid
+              from mdav_class as c) as w
+        join mdav_centroid as i on i.record = w.centroid
+        join mdav_word as t on t.concept = i.concept
+        join anondb.concept as o on o.id = i.concept
+        cross join key as k
+        -- a draw depends on the secret, the seed, the drawer and the concept, not on the order of the draws
+        cross join lateral (
+            select anondb.keyed_hash(k.inner_key, k.outer_key,
+                                     convert_to(format('%s %s', w.drawer, o.key), 'UTF8')) as drawn) as h
+        -- a term of twice as many records is drawn twice as often: shares[n] is how many have one of the first n
+        cross join lateral (
+            select t.terms[1 + width_bucket(
+                ('x' || left(encode(h.drawn, 'hex'), 15))::bit(60)::bigint % t.shares[cardinality(t.shares)], t.shares)]
+                as term) as d
+        group by w.drawer
+    )
+    select c.record, d.terms
     from mdav_class as c
-    join mdav_centroid as i on i.record = c.centroid
-    join mdav_word as t on t.concept = i.concept
-    join anondb.concept as o on o.id = i.concept
-    cross join key as k
-    -- a draw depends on the secret, the seed, the record and the concept, not on the order of the draws
-    cross join lateral (
-        select anondb.keyed_hash(k.inner_key, k.outer_key,
-                                 convert_to(format('%s %s', c.record, o.key), 'UTF8')) as drawn) as h
-    cross join lateral (
-        select t.terms[1 + ('x' || left(encode(h.drawn, 'hex'), 15))::bit(60)::bigint % cardinality(t.terms)] as term
-    ) as d
-    group by c.record;
+    join drawn as d on d.drawer = case when each = 'class' then c.centroid else c.record end;
+    analyze mdav_synthetic;
 end $$;
-comment on function anondb.mdav_synthetic(bigint) is
+comment on function anondb.mdav_synthetic(bigint, text) is
 'Makes mdav_synthetic: for each record of mdav_class a term for every concept that mdav_centroid has for its class, '
-'drawn from mdav_word by the seed and the secret of the installation.';
+'drawn from mdav_word as often as records have it, by the seed and the secret of the installation; once for each '
+'class, or for each record. Raises SA194 for anything else.';
 
 create function anondb.mdav_loss() returns double precision
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$

@@ -10,6 +10,7 @@ import pytest
 from anondb.api import Database
 from anondb.errors import PolicyError
 from anondb.methods.mdav.mdav import DISTANCES, VARIANTS
+from anondb.policy.model import Policy
 from tests.acceptance.search_logs import LISTENERS, SWIMMERS, a_policy, log, released
 
 
@@ -69,6 +70,37 @@ def test_the_same_seed_gives_the_same_release_whatever_the_order_of_rows(db: Dat
     db.connection.execute("alter table other rename to logs")
     db.run(a_policy(method=method))
     assert db.connection.execute("select * from share").fetchall() == rows
+
+
+CARS = [["loud jazz"]] * 180 + [["old jazz"]] * 20
+
+
+def drawn_by(db: Database, policy: Policy) -> list[list[str]]:
+    db.run(policy)
+    return [cast(list[str], terms) for (terms,) in db.connection.execute("select queries from share")]
+
+
+def test_terms_are_drawn_as_often_as_records_have_them(db: Database) -> None:
+    """180 and 20 of 200: each record draws for itself, and the share of each stays within what chance allows."""
+    log(db, CARS)
+    shares = []
+    for seed in range(5):
+        drawn = drawn_by(db, a_policy(method=f'seed = {seed}\ndraw = "record"', city="identifier"))
+        assert {tuple(terms) for terms in drawn} == {("loud jazz",), ("old jazz",)}
+        shares.append(drawn.count(["old jazz"]) / len(drawn))
+    # of 1,000 draws at 0.1, four standard deviations
+    assert sum(shares) / len(shares) == pytest.approx(0.1, abs=4 * (0.1 * 0.9 / 1000) ** 0.5)
+    assert len(set(shares)) > 1
+
+
+def test_classes_draw_as_often_as_records_have_a_term_too(db: Database) -> None:
+    log(db, CARS)
+    many = slow = 0
+    for seed in range(8):
+        drawn = drawn_by(db, a_policy(k=2, method=f"seed = {seed}", city="identifier"))
+        many, slow = many + len(drawn), slow + drawn.count(["old jazz"])
+    # of 800 classes of two
+    assert slow / many == pytest.approx(0.1, abs=4 * (0.1 * 0.9 / 800) ** 0.5)
 
 
 def test_every_distance_gives_classes_of_k(db: Database) -> None:

@@ -167,7 +167,7 @@ def test_drawn_terms_do_not_tell_the_number_of_a_record_to_those_who_know_the_se
     log(db, [["jazz"], ["loud jazz"]] * 8)
     drawn = []
     for _ in range(2):
-        db.run(a_policy(method="seed = 7"))
+        db.run(a_policy(method='seed = 7\ndraw = "record"'))
         drawn.append(released(db))
         db.secret.renew()
     assert {tuple(terms) for _, terms in drawn[0]} == {("jazz",), ("loud jazz",)}

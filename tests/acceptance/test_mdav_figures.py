@@ -79,11 +79,45 @@ def test_a_run_that_was_not_evaluated_says_so(logs: Database) -> None:
         logs.evaluate(run)
 
 
-def test_classes_are_counted_by_concepts_and_not_by_terms(db: Database) -> None:
-    log(db, [["loud jazz"], ["cool jazz"], ["old jazz"]] * 6)
-    release = db.run(a_policy(k=6))
+JAZZ = [["loud jazz"], ["cool jazz"], ["old jazz"]] * 6
+
+
+def test_classes_whose_records_have_terms_of_their_own_are_counted_by_concepts(db: Database) -> None:
+    log(db, JAZZ)
+    release = db.run(a_policy(k=6, method='draw = "record"'))
     assert list(release.class_sizes()) == [18]
     assert len(db.connection.execute("select distinct queries from share").fetchall()) == 3
+
+
+def test_records_of_a_class_are_the_same_texts_by_default(db: Database) -> None:
+    log(db, JAZZ)
+    release = db.run(a_policy(k=6))
+    told = db.connection.execute("select count(*) from share group by queries order by 1").fetchall()
+    assert [(size,) for size in sorted(release.class_sizes())] == told
+    assert db.connection.execute("select anondb.k_anonymity('share', '{queries}')").fetchone() == (
+        release.result.k,
+    )
+    assert release.result.k >= 6
+    # risk too is that of the texts that anybody can count
+    assert release.metrics["prosecutor_max"] == 1 / release.result.k
+
+
+@pytest.mark.parametrize(
+    ("draw", "told"),
+    [
+        ("class", "Every released record looks like at least 5 others."),
+        ("record", "Every released record means the same as at least 17 others; words may differ."),
+    ],
+)
+def test_what_records_have_in_common_is_said_as_it_is(
+    db: Database, cli: Cli, tmp_path: Path, draw: str, told: str
+) -> None:
+    log(db, JAZZ)
+    (tmp_path / "logs.toml").write_text(a_policy(k=6, method=f'draw = "{draw}"').text)
+    ran = cli("run", "logs.toml", "--report", "logs.html")
+    assert told in ran.stdout, ran.stdout + ran.stderr
+    page = " ".join(unescape(re.sub(r"<[^>]+>", " ", (tmp_path / "logs.html").read_text())).split())
+    assert told in page
 
 
 def test_sets_are_compared_by_k_and_with_no_other_algorithm(logs: Database) -> None:

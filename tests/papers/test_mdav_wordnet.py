@@ -34,20 +34,25 @@ def test_the_published_example(connection: Connection) -> None:
         assert connection.execute(query, (one, other, distance)).fetchone() == (expected,), distance
 
 
-def test_semantic_distances_lose_less_than_their_twins_and_average_hardly_more_than_any(
+def test_semantic_distances_lose_less_than_their_twins_and_average_loses_least(
     wordnet_connection: Connection,
 ) -> None:
-    """The published table, on seeded data of its kind; `python -m benchmarks mdav` has it in full size.
+    """The published order, on seeded data of its kind; `python -m benchmarks mdav` has it in full size.
 
-    In the paper average loses least. Here sum_of_minimum is as good within the noise of the data, and is a little
-    better for some seeds and k: what is asserted is that no distance beats average by more than that.
+    In a single draw sum_of_minimum may be ahead of average: for 1 of 8 seeds, with one k, by 1 %. So seeds are summed.
     """
-    make(wordnet_connection, Shape(100, 6, topics=10, words=60))
-    lost = {(row["distance"], row["variant"]): row["loss"] for row in losses(wordnet_connection, K)}
+    seeds = range(1, 5)
+    lost: dict[tuple[str, str], dict[int, float]] = {}
+    for seed in seeds:
+        make(wordnet_connection, Shape(100, 6, topics=10, words=60), seed)
+        for row in losses(wordnet_connection, K):
+            found = lost.setdefault((row["distance"], row["variant"]), dict.fromkeys(K, 0.0))
+            found |= {k: found[k] + row["loss"][k] for k in K}
     for k in K:
         for distance in DISTANCES:
             assert lost[distance, "semantic"][k] < lost[distance, "non_semantic"][k], (distance, k)
-        assert lost["average", "semantic"][k] < 1.05 * min(found[k] for found in lost.values()), k
+        least = min((found[k], way) for way, found in lost.items())
+        assert least[1] == ("average", "semantic"), k
 
 
 def test_a_term_of_a_concept_means_that_concept(wordnet_connection: Connection) -> None:

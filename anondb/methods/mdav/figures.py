@@ -32,6 +32,7 @@ class SetFigures:
     plan: Plan
     names: Scratch
     share: mdav.Share
+    by_text: bool  # classes are told apart by the texts that they are released with, not by their concepts
 
     def link(self) -> None:
         """Puts the link down."""
@@ -39,13 +40,20 @@ class SetFigures:
         columns = list(self._sensitive)
         self.db.run(
             Statement(
-                "linked", sets.linked(self.names, columns, with_concepts=with_concepts, without=without)
+                "linked",
+                sets.linked(
+                    self.names,
+                    columns,
+                    by_text=self.by_text,
+                    with_concepts=with_concepts,
+                    without=without,
+                ),
             )
         )
         self.db.run(Statement("linked statistics", encode.analyze(self.names.linked)))
 
     def all(self, published: Published) -> Iterator[MetricValue]:
-        """Utility and risk; classes are told apart by their concepts, whatever terms stand for them."""
+        """Utility and risk; classes are told apart as the release tells them."""
         if self.share.with_concepts:
             yield from values_or_reasons(self.db, ["semantic_sse"], self._loss)
         records = published.rows + self.share.suppressed

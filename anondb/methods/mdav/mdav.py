@@ -13,6 +13,9 @@ DISTANCES = ("average", "sum_of_minimum", "sum_of_maximum", "minimum", "maximum"
 VARIANTS = ("semantic", "non_semantic")
 """Two concepts are as far apart as their generalizations differ; or 0 and 1."""
 
+DRAWS = ("class", "record")
+"""For what terms are drawn: a class, whose records are then the same text, or each record."""
+
 MEASURES = {"semantic": "shared", "non_semantic": "equal"}
 """What the database calls the variants."""
 

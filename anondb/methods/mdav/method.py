@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from anondb.errors import Problem, UsageError
-from anondb.methods.mdav.mdav import DISTANCES, SET_TYPE, VARIANTS
+from anondb.methods.mdav.mdav import DISTANCES, DRAWS, SET_TYPE, VARIANTS
 from anondb.methods.method import Job, ReleaseMethod, Stages
 from anondb.policy.check import PolicyKeys, Spot
 from anondb.policy.model import Method, Policy, Role
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Mdav(ReleaseMethod):
     name = "mdav"
     title = "microaggregation of sets of texts by their concepts (Batet et al. 2013)"
-    options: ClassVar = {"variant": VARIANTS, "distance": DISTANCES}
+    options: ClassVar = {"variant": VARIANTS, "distance": DISTANCES, "draw": DRAWS}
     keys = frozenset({"seed"})
     column_keys = frozenset({"set", "items", "ontology"})
     class_models = False

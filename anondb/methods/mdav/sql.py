@@ -101,12 +101,14 @@ def insert_release(
     )
 
 
-def linked(names: Scratch, sensitive: Sequence[str], *, with_concepts: bool, without: bool) -> exp.Create:
-    """Each record with its texts (o1) and its class's concepts (r1), both as one text, and its sensitive values."""
+def linked(
+    names: Scratch, sensitive: Sequence[str], *, by_text: bool, with_concepts: bool, without: bool
+) -> exp.Create:
+    """Each record with its texts (o1) and what it is released with (r1), both as one text, and its sensitive values."""
     released = _is_released(with_concepts=with_concepts, without=without)
     empty = string("{}")
-    concepts = call("coalesce", col("members", "m"), empty)
-    looks = exp.Case().when(released.copy(), concepts).else_(string(NOT_RELEASED))
+    members = cast(col("terms", "m"), "text") if by_text else col("members", "m")
+    looks = exp.Case().when(released.copy(), call("coalesce", members, empty)).else_(string(NOT_RELEASED))
     columns = [
         named(call("coalesce", col("members", "t"), empty.copy()), "o1"),
         named(looks, "r1"),
@@ -117,7 +119,9 @@ def linked(names: Scratch, sensitive: Sequence[str], *, with_concepts: bool, wit
     joins = [
         _of_record(_members(TEXTS, "text", "t"), "t", col("rid", "r")),
         _of_record(scratch(CLASSES, "c"), "c", col("rid", "r")),
-        _of_record(_members("mdav_centroid", "concept", "m"), "m", col("centroid", "c")),
+        _of_record(scratch("mdav_synthetic", "m"), "m", col("rid", "r"))
+        if by_text
+        else _of_record(_members("mdav_centroid", "concept", "m"), "m", col("centroid", "c")),
     ]
     return create_scratch(names.linked, query(columns, scratch(names.records, "r"), joins=joins))
 

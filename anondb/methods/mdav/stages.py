@@ -12,6 +12,7 @@ from anondb.methods.mdav import sql as sets
 from anondb.methods.mdav.figures import SetFigures
 from anondb.methods.mdav.words import SetsFound
 from anondb.methods.method import Job
+from anondb.models.k_anonymity import MEANING, KAnonymity
 from anondb.policy.model import Policy
 from anondb.run.encode import take_keys
 from anondb.run.encode_sql import analyze
@@ -28,7 +29,7 @@ _COUNTS = "select count(distinct i.record), count(distinct i.concept) from mdav_
 _DISTANCES = "select anondb.mdav_distances($1, $2)"
 _PARTITION = "select anondb.mdav_partition($1)"
 _CENTROIDS = "select anondb.mdav_centroids($1)"
-_SYNTHETIC = "select anondb.mdav_synthetic($1)"
+_SYNTHETIC = "select anondb.mdav_synthetic($1, $2)"
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,15 @@ class Microaggregation:
     @property
     def ontology(self) -> str:
         return self.policy.quasi[0].ontology or mdav.ONTOLOGY
+
+    @property
+    def draw(self) -> str:
+        return self.policy.method.draw or mdav.DRAWS[0]
+
+    @property
+    def by_text(self) -> bool:
+        """Whether records of a class are released with the same texts, and not only with the same meaning."""
+        return self.draw == "class"
 
     def encode(self) -> None:
         """The one pass over the source, and the concepts of its texts."""
@@ -112,7 +122,7 @@ class Microaggregation:
     def publish(self) -> None:
         """Writes the synthetic records."""
         share, fresh, method, columns = self.share, self.fresh, self.policy.method, self.plan.columns
-        self.db.run(Statement("synthetic records", _SYNTHETIC, (method.seed,)))
+        self.db.run(Statement("synthetic records", _SYNTHETIC, (method.seed, self.draw)))
         insert = sets.insert_release(
             self.names,
             fresh,
@@ -124,22 +134,24 @@ class Microaggregation:
         self.written = self.job.engine.insert_rows("insert release", insert)
 
     def measure(self) -> None:
-        """The terms of the release are looked up again: k is that of their concepts, together and one by one."""
+        """Classes are counted as anybody can; terms of which each record has its own are looked up again for that.
+
+        What single terms mean is looked up again in any case.
+        """
         k = self.policy.privacy.k
-        figures = self.db.one(
-            Statement(
-                "count classes",
-                sets.class_figures(self.fresh, self.column, self.ontology),
-                answers=CLASS_COUNTS,
-            )
-        )
-        rows, classes, smallest, largest, squares = map(int, figures)
+        rows, classes, smallest, largest, squares = self._count_classes()
         [rare] = self.db.one(
             Statement(
                 "rare terms", sets.rare_terms(self.fresh, self.column, k, self.ontology), answers=row(terms=0)
             )
         )
         self.published = Published(rows, classes, smallest, largest, squares, rare=int(rare))
+
+    def _count_classes(self) -> tuple[int, ...]:
+        if self.by_text:
+            return self.job.engine.count_written(self.fresh, [self.column.name])
+        count = sets.class_figures(self.fresh, self.column, self.ontology)
+        return tuple(map(int, self.db.one(Statement("count classes", count, answers=CLASS_COUNTS))))
 
     def verify(self) -> None:
         expected = self.found.records - self.share.suppressed
@@ -155,7 +167,7 @@ class Microaggregation:
     def evaluate(self) -> None:
         self.report = self._account()
         if self.job.options.evaluate != "none" and self.published.rows:
-            linked = SetFigures(self.db, self.plan, self.names, self.share)
+            linked = SetFigures(self.db, self.plan, self.names, self.share, self.by_text)
             linked.link()
             self.metric_values = tuple(linked.all(self.published))
             self.report |= linked.sizes()
@@ -166,7 +178,8 @@ class Microaggregation:
 
     def result(self, seconds: dict[str, float]) -> Result:
         found, published = self.found, self.published
-        finding = SetsFound(self.column.name, found.concepts, self.ontology, found.texts, found.unmapped)
+        by_concept = None if self.by_text else (self.column.name, self.ontology)
+        finding = SetsFound(found.concepts, found.texts, found.unmapped, by_concept)
         texts = {"texts": float(found.texts), "texts_unmapped": float(found.unmapped)}
         return Result.of(
             self.job,
@@ -218,7 +231,9 @@ class Microaggregation:
             "with concepts, but fewer than k": found.with_concepts - share.with_concepts,
         }
         reasons = {reason: records for reason, records in counts.items() if records}
-        reached = {"kind": "k_anonymity", "demanded": policy.privacy.k, "reached": published.smallest}
+        reached = KAnonymity(policy.privacy.k).account(published.smallest)
+        if not self.by_text:
+            reached |= {"variant": MEANING}
         return {
             "columns": [
                 {"name": column.name, "role": str(column.role)} | (meaning if column.is_set else {})

@@ -13,11 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SetsFound(Finding):
-    column: str  # that holds the sets
     concepts: int  # different ones
-    ontology: str  # that they are of
     texts: int  # of records, each once
     unmapped: int  # those that mean no concept, and are not released
+    by_concept: tuple[str, str] | None = None  # column and ontology, where classes do not have the same texts
 
     def as_json(self) -> dict[str, Any]:
         return {"concepts": self.concepts, "unmapped": self.unmapped}
@@ -29,8 +28,8 @@ class SetsFound(Finding):
     def counts(self) -> dict[str, float | None]:
         return {"partitioned": 0}
 
-    def class_sizes(self) -> tuple[str, str]:
-        return self.column, self.ontology
+    def class_sizes(self) -> tuple[str, str] | None:
+        return self.by_concept
 
     def way(self, result: Result) -> list[str]:
         return [
