@@ -73,9 +73,9 @@ class Values:
 
 @dataclass(frozen=True)
 class Meaning(Values):
-    """No hierarchy either: the values mean concepts of an ontology, and are compared by them."""
+    """No hierarchy either: the values mean concepts, and are compared by them."""
 
-    ontology: str
+    ontologies: tuple[str, ...]  # a value is looked up in the first that knows it
 
 
 @dataclass(frozen=True)

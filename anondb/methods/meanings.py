@@ -10,15 +10,16 @@ from anondb.policy.check import written
 from anondb.policy.model import Policy
 
 
-def ontologies(policy: Policy) -> dict[str, str]:
-    """The ontology of each column that is compared by one."""
-    named = {c.name: c.ontology or (mdav.ONTOLOGY if c.is_set else None) for c in policy.quasi}
-    return {column: ontology for column, ontology in named.items() if ontology is not None}
+def ontologies(policy: Policy) -> dict[str, tuple[str, ...]]:
+    """The ontologies of each column that is compared by any, in order of preference."""
+    named = {c.name: c.ontology or ((mdav.ONTOLOGY,) if c.is_set else ()) for c in policy.quasi}
+    return {column: found for column, found in named.items() if found}
 
 
 def unknown_ontologies(policy: Policy, known: Collection[str]) -> Iterator[Problem]:
     """Columns whose ontology nobody has loaded."""
-    for column, ontology in ontologies(policy).items():
+    pairs = ((column, name) for column, names in ontologies(policy).items() for name in names)
+    for column, ontology in pairs:
         if ontology not in known:
             file = ontology if ontology == mdav.ONTOLOGY else f"FILE --name {ontology}"
             yield Problem(

@@ -213,7 +213,7 @@ class ReleaseMethod(ABC):
     def _read(self, column: Column) -> Column:
         """A quasi-identifier without what means nothing to this method."""
         if "ontology" not in self.column_keys:
-            column = replace(column, ontology=None)
+            column = replace(column, ontology=())
         return column if "min_level" in self.column_keys else replace(column, min_level=0, max_level=None)
 
     def counts_records(self, policy: Policy) -> Problem:

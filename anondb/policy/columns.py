@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from anondb.errors import UsageError
 from anondb.policy.check import Key, Spot, Table, instead, read_name, read_table, read_text
 from anondb.policy.model import Items, Role
 from anondb.policy.names import quoted
@@ -19,6 +20,17 @@ _ITEMS = {
 }
 SETS = ("set", "items")
 """Keys of a column that holds a set of texts: in itself, or in another table."""
+
+
+def read_ontologies(spot: Spot, value: object) -> tuple[str, ...]:
+    """One name, or several in order of preference."""
+    names = value if isinstance(value, list) else [value]
+    if not names:
+        raise UsageError(f"{spot.key} is an empty list", hint=f'write it as {spot.name} = "wordnet"')
+    read = tuple(read_text(spot, name) for name in names)
+    if twice := [name for name in read if read.count(name) > 1]:
+        raise UsageError(f"{spot.key} names {quoted(twice[0])} twice", hint="name each ontology once")
+    return read
 
 
 def read_items(spot: Spot, value: object) -> Items | None:

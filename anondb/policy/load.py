@@ -33,7 +33,7 @@ from anondb.policy.check import (
     shown,
     written,
 )
-from anondb.policy.columns import read_items
+from anondb.policy.columns import read_items, read_ontologies
 from anondb.policy.hierarchy_forms import read_hierarchy
 from anondb.policy.model import Column, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
@@ -187,7 +187,7 @@ COLUMN: Mapping[str, Key] = {
     "hierarchy": Key(read_hierarchy),
     "min_level": Key(read_level),
     "max_level": Key(read_level),
-    "ontology": Key(read_text),
+    "ontology": Key(read_ontologies),
     "unknown": Key(choice(("accept",))),
     "set": Key(read_flag),
     "items": Key(read_items),

@@ -61,7 +61,9 @@ class Column:
     max_level: int | None = None  # None: up to the root
     set: bool = False  # an array of texts
     items: Items | None = None  # its texts are rows of another table
-    ontology: str | None = None  # by which its values are compared, instead of a hierarchy
+    ontology: tuple[
+        str, ...
+    ] = ()  # by which its values are compared, in order of preference, instead of a hierarchy
     unknown: str | None = None  # "accept": many of its texts may mean nothing to its ontology
     keep: str | None = None  # "identifying": released as it is, although persons can be told by it
 

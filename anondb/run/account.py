@@ -89,8 +89,8 @@ def _column(
     found: Account = {"name": column.name, "role": str(column.role)}
     if quasi is not None and column.role is Role.QUASI:
         found["hierarchy"] = in_words(column.hierarchy)
-        if column.ontology is not None:
-            found["hierarchy"] = f"no hierarchy: concepts of {column.ontology}"
+        if column.ontology:
+            found["hierarchy"] = f"no hierarchy: concepts of {', '.join(column.ontology)}"
         elif replaced and column.hierarchy is None:
             found["hierarchy"] = "no hierarchy: values of the data"
         found["height"] = quasi.height

@@ -262,7 +262,7 @@ def _coded(
             return {"hierarchy": column.hierarchy, "height": 1 if side == "all" else 0}
         case None if column.role is Role.SENSITIVE:
             return {"hierarchy": None, "height": 1}
-        case None if column.ontology is not None:
+        case None if column.ontology:
             if not source.is_text:
                 return Problem(
                     place,

@@ -33,17 +33,18 @@ set enable_nestloop = off set jit = off as $$
 begin
     return query
         with item as materialized (
-            select u.place::int as place, u.concept
-            from unnest(concepts) with ordinality as u (concept, place) where u.concept is not null
+            select u.place::int as place, u.concept, c.ontology
+            from unnest(concepts) with ordinality as u (concept, place) join anondb.concept as c on c.id = u.concept
         ), alike as materialized (
             select m.a, m.b, m.similarity
             from (select array_agg(p.a) as a, array_agg(p.b) as b
                   from (select distinct least(x.concept, y.concept) as a, greatest(x.concept, y.concept) as b
-                        from item as x join item as y on x.place < y.place and x.concept <> y.concept) as p) as q
+                        from item as x join item as y on x.place < y.place and x.concept <> y.concept
+                                                                    and x.ontology = y.ontology) as p) as q
             cross join lateral anondb.similarities(q.a, q.b, meaning_distances.measure) as m
             where q.a is not null
         )
-        select x.place, y.place, case when x.concept = y.concept then 0 else 1 - s.similarity end
+        select x.place, y.place, case when x.concept = y.concept then 0 when x.ontology = y.ontology then 1 - s.similarity end
         from item as x
         join item as y on x.place < y.place
         left join alike as s on s.a = least(x.concept, y.concept) and s.b = greatest(x.concept, y.concept);

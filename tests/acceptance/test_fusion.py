@@ -197,7 +197,7 @@ def test_variants_are_compared_by_what_their_authors_compare(leisure: Clinic) ->
     head, *lines = said.stdout.splitlines()
     for figure in ("meaning left", "discernibility", "linkage", "clusters apart"):
         assert f" {figure} " in head
-    assert [line.split()[:3] for line in lines[:12]] == [
+    assert [line.split()[:3] for line in lines[: 2 * len(VARIANTS)]] == [
         ["fusion", variant, k] for k in ("2", "4") for variant in VARIANTS
     ]
     assert "To keep meaning: fusion semantic" in said.stdout
@@ -217,6 +217,24 @@ def test_an_ontology_that_is_not_there_is_named(clinic: Clinic) -> None:
     said = clinic.cli("run", fusion(clinic, {"reason": MEANT}))
     assert said.returncode == 2
     assert squeezed('there is no ontology "leisure"') in squeezed(said.stderr)
+
+
+def test_a_value_is_looked_up_in_the_first_ontology_that_knows_it(leisure: Clinic, tmp_path: Path) -> None:
+    file = tmp_path / "sickness.csv"
+    file.write_text("child,parent\nflu,illness\ncold,illness\ntennis,illness\n")
+    said = leisure.cli("ontology", "load", file)
+    assert said.returncode == 0, said.stderr
+    reasons = ["flu", "flu", "cold", "tennis", "swimming", "swimming"]
+    visits(leisure, "reason text, stay int", *[(reason, stay) for stay, reason in enumerate(reasons)])
+    meant = '{ role = "quasi", ontology = ["leisure", "sickness"] }'
+    said_json = leisure.has_released(fusion(leisure, {"reason": meant, "stay": OTHER}))
+    assert said_json["unknown"]["reason"] == {"texts": 0, "records": 0}
+    # a cold is like a flu, and tennis is a sport: to leisure, which comes first
+    assert [reason for reason, _ in released(leisure)] == ["flu"] * 3 + ["swimming"] * 3
+    refused = leisure.cli(
+        "run", fusion(leisure, {"reason": meant.replace("sickness", "sicknes"), "stay": OTHER})
+    )
+    assert squeezed('there is no ontology "sicknes"') in squeezed(refused.stderr)
 
 
 def test_an_ontology_is_for_texts(clinic: Clinic) -> None:

@@ -115,9 +115,9 @@ def test_the_documented_comparison_is_this_one(compared: Figures) -> None:
 
 def test_a_refusal_names_the_pairs(visits: Database) -> None:
     visits.connection.execute(
-        "create table many as select (i % 200)::text as reason, (i / 200)::text as sight"
-        " from generate_series(0, 10399) as g (i)"
+        "create table many as select (i % 250)::text as reason, (i / 250)::text as sight"
+        " from generate_series(0, 50249) as g (i)"
     )
     policy = POLICY.replace('"visits"', '"many"').replace(', ontology = "wordnet"', "")
-    with pytest.raises(UsageError, match="10,400 different combinations of values have 108,160,000 pairs"):
+    with pytest.raises(UsageError, match="50,250 different combinations of values have 2,525,062,500 pairs"):
         visits.run(parse(policy))

@@ -27,7 +27,7 @@ def allowed(
         partners = {
             i: [j for j in partners[i] if counts[j] == min(counts[o] for o in partners[i])] for i in tuples
         }
-    elif variant != "random":
+    elif variant not in ("random", "h1_random"):
         partners = {
             i: [j for j in partners[i] if likeness[i][j] == max(likeness[i][o] for o in partners[i])]
             for i in tuples

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from anondb.db import ontology
 from anondb.db.connection import Connection
+from tests import toys
 
 
 def concepts(connection: Connection, *terms: str) -> dict[str, str]:
@@ -82,3 +84,34 @@ def test_likeness_is_the_similarity_in_parts(wordnet_connection: Connection) -> 
         ([ids["salmon.n.01"], ids["fish.n.01"], None],),
     ).fetchall()
     assert sorted(found) == [(1, 2, 9231), (2, 1, 9231)]  # 1 - 0.0769, GOLDEN's figure
+
+
+def test_a_value_means_what_the_first_ontology_says_that_knows_it(connection: Connection) -> None:
+    """Several ontologies in order of preference; concepts of different ones have nothing in common."""
+    ontology.store(connection, "one", toys.ontology({"thing": [], "cat": ["thing"], "axe": ["thing"]}))
+    ontology.store(
+        connection, "two", toys.ontology({"being": [], "cat": ["being"], "dog": ["being"]}, root_depth=2)
+    )
+    asked = (
+        "select v.term, o.name, c.label, v.concept from anondb.value_concepts(%s::text[], %s::text[]) as v"
+    )
+    asked += " join anondb.concept as c on c.id = v.concept join anondb.ontology as o on o.id = c.ontology"
+    values = ["cat", "dogs", "axe", "qwertz", None]
+    for order, expected in (
+        (["one", "two"], {("cat", "one", "cat"), ("dogs", "two", "dog"), ("axe", "one", "axe")}),
+        (["two", "one"], {("cat", "two", "cat"), ("dogs", "two", "dog"), ("axe", "one", "axe")}),
+        (["two"], {("cat", "two", "cat"), ("dogs", "two", "dog")}),
+    ):
+        found = connection.execute(asked, (values, order)).fetchall()
+        assert {row[:3] for row in found} == expected
+        of = {row[0]: row[3] for row in found}
+    in_one, in_two = (
+        {term: concept for term, _, _, concept in connection.execute(asked, (values, [name])).fetchall()}
+        for name in ("one", "two")
+    )
+    assert of == in_two
+    pairs = connection.execute(
+        "select l.a, l.b from anondb.concept_likeness(array[1, 2, 3], %s::int[], 'wup', 100) as l",
+        ([in_one["cat"], in_two["cat"], in_two["dogs"]],),
+    ).fetchall()
+    assert sorted(pairs) == [(2, 3), (3, 2)]

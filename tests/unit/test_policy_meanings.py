@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from anondb.errors import PolicyError
 from anondb.methods.fusion.fusion import VARIANTS
 from anondb.policy.load import MEASURES, parse
 from tests.unit.admissions import policy, problem
@@ -31,7 +32,23 @@ def test_every_variant_and_measure_can_be_said(variant: str, measure: str) -> No
 
 def test_a_quasi_identifier_can_have_an_ontology() -> None:
     read = parse(policy(fusion(), (STORED, 'ontology = "wordnet"')))
-    assert [column.ontology for column in read.quasi] == [None, None, "wordnet"]
+    assert [column.ontology for column in read.quasi] == [(), (), ("wordnet",)]
+    read = parse(policy(fusion(), (STORED, 'ontology = ["snomed", "wordnet"]')))
+    assert [column.ontology for column in read.quasi] == [(), (), ("snomed", "wordnet")]
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("[]", "is an empty list"),
+        ('["wordnet", "wordnet"]', "twice"),
+        ('["wordnet", 3]', "must be a text"),
+        ("3", "must be a text"),
+    ],
+)
+def test_ontologies_are_names_each_said_once(said: str, words: str) -> None:
+    with pytest.raises(PolicyError, match=words):
+        parse(policy(fusion(), (STORED, f"ontology = {said}")))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""How similar the tuples of a fusion are: value by value, then the row of each tuple below k, computed once."""
+"""How similar the values of a fusion are, column by column, and what is left of the meaning of its records."""
 
 from __future__ import annotations
 
@@ -45,39 +45,60 @@ def alike(f: Fusion) -> list[exp.Create]:
     return statements
 
 
+def has_pairs(f: Fusion, quasi: Quasi) -> bool:
+    """Whether more is known of its values than which are equal."""
+    return _pairs(f, quasi) is not None
+
+
+def places_of_codes(f: Fusion) -> exp.Create:
+    """The codes of all columns, counted on from column to column."""
+    found = [
+        query(
+            [named(number(q.number), "d"), named(col(code_of(q), "t"), "code")], scratch(f.tuples, "t")
+        ).distinct()
+        for q in f.quasi
+    ]
+    place = exp.Window(
+        this=call("row_number"),
+        order=exp.Order(expressions=[exp.Ordered(this=col(name, "k")) for name in ("d", "code")]),
+    )
+    codes = query(
+        [col("d", "k"), col("code", "k"), named(cast(place, "int"), "place")], subquery(union_all(found), "k")
+    )
+    return create_scratch(f.codes, codes)
+
+
 def likeness(f: Fusion) -> exp.Create:
-    """Rows of similarities for the tuples below k; the sum over the columns, which orders as the mean does."""
-    total: exp.Expr | None = None
-    joins = [exp.Join(this=scratch(f.tuples, "y"), kind="CROSS")]
-    for q in f.quasi:
-        a = f"a{q.number}"
-        x, y = col(code_of(q), "x"), col(code_of(q), "y")
-        on = every(
-            [
-                equal(col("d", a), number(q.number)),
-                equal(col("a", a), x.copy()),
-                equal(col("b", a), y.copy()),
-            ]
-        )
-        known: exp.Expr = number(0)
-        if _pairs(f, q) is not None:
-            joins.append(exp.Join(this=scratch(f.alike, a), on=on, side="LEFT"))
-            known = call("coalesce", col("likeness", a), number(0))
-        part = exp.Case().when(equal(x, y), number(f.whole)).else_(known)
-        total = part if total is None else exp.Add(this=total, expression=part)
-    assert total is not None
+    """Of each code, its likeness to all codes of its column; of columns of which nothing is known there is none."""
+    known = [number(q.number) for q in f.quasi if has_pairs(f, q)] or [number(0)]
+    same = equal(col("place", "x"), col("place", "y"))
+    value = exp.Case().when(same, number(f.whole)).else_(call("coalesce", col("likeness", "a"), number(0)))
+    joins = [
+        exp.Join(this=scratch(f.codes, "y"), on=equal(col("d", "y"), col("d", "x"))),
+        exp.Join(
+            this=scratch(f.alike, "a"),
+            on=every(
+                [
+                    equal(col("d", "a"), col("d", "x")),
+                    equal(col("a", "a"), col("code", "x")),
+                    equal(col("b", "a"), col("code", "y")),
+                ]
+            ),
+            side="LEFT",
+        ),
+    ]
     rows = query(
-        [col("tuple", "x"), named(array(total, col("tuple", "y")), "likeness")],
-        scratch(f.tuples, "x"),
+        [named(col("place", "x"), "tuple"), named(array(value, col("place", "y")), "likeness")],
+        scratch(f.codes, "x"),
         joins=joins,
-        where=exp.LT(this=col("n", "x"), expression=number(f.k)),
-        group=[col("tuple", "x")],
+        where=exp.In(this=col("d", "x"), expressions=known),
+        group=[col("place", "x")],
     )
     return create_scratch(f.likeness, rows)
 
 
 def index_likeness(f: Fusion) -> exp.Create:
-    """A round asks for the row of one tuple."""
+    """A round asks for the rows of one tuple."""
     columns = [exp.Ordered(this=col("tuple"))]
     index = exp.Index(table=scratch_name(f.likeness), params=exp.IndexParameters(columns=columns))
     return exp.Create(this=index, kind="INDEX", unique=True)

@@ -11,6 +11,7 @@ from anondb.hierarchies.forms import Meaning
 from anondb.methods.fusion import likeness_sql as likeness
 from anondb.methods.fusion import sql as fusion
 from anondb.methods.fusion.fusion import (
+    MOST_COMPARED,
     MOST_TUPLES,
     MOST_VALUES,
     VARIANTS,
@@ -68,7 +69,7 @@ def search(
             if 10 * records > whole and q.name not in accepted:
                 raise UsageError(
                     f'{records:,} of {whole:,} records have a text in column "{q.name}" that the ontology '
-                    f"{q.hierarchy.ontology} does not know, more than a tenth",
+                    f"{', '.join(q.hierarchy.ontologies)} does not know, more than a tenth",
                     hint="say what texts mean: select anondb.map_term('text', 'concept', 'ontology'); "
                     'or add unknown = "accept" to the column',
                 )
@@ -76,23 +77,35 @@ def search(
     db.run(Statement("tuples", fusion.tuples(f)))
     db.run(Statement("tuple statistics", analyze(f.tuples)))
     tuples, rare = db.one(Statement("tuples below k", fusion.figures(f), answers=row(tuples=1, rare=1)))
-    if tuples > MOST_TUPLES:
-        raise UsageError(
-            pairs_in_words(tuples),
-            hint=f"fusion compares every two of up to {MOST_TUPLES:,}: take fewer quasi-identifiers, or coarser values",
-        )
+    _refuse_too_many(f, tuples, values)
     for number, statement in enumerate(likeness.alike(f), 1):
         db.run(Statement(f"similar values {number}", statement))
     db.run(Statement("similar value statistics", analyze(f.alike)))
     by_likeness = f.variant not in WITHOUT_MEANING
     if by_likeness:
-        db.run(Statement("similar tuples", likeness.likeness(f)))
-        db.run(Statement("index of similar tuples", likeness.index_likeness(f)))
+        db.run(Statement("codes", likeness.places_of_codes(f)))
+        db.run(Statement("code statistics", analyze(f.codes)))
+        db.run(Statement("likeness of codes", likeness.likeness(f)))
+        db.run(Statement("index of likeness", likeness.index_likeness(f)))
     fusions = db.run(Statement("fuse", fusion.fuse(f, by_likeness=by_likeness)))
     db.run(Statement("fused combinations", fusion.partitioned(f)))
     [changed] = db.one(Statement("tuples changed", fusion.changed(f), answers=row(changed=0)))
     outcome = Classes(f.names.partitioned, fusions, ())
     return outcome, FusionsFound(tuples=tuples, rare=rare, fusions=fusions, changed=changed, unknown=unknown)
+
+
+def _refuse_too_many(f: Fusion, tuples: int, values: Sequence[int]) -> None:
+    if tuples > MOST_TUPLES:
+        raise UsageError(
+            pairs_in_words(tuples, "different combinations of values"),
+            hint=f"fusion compares up to {MOST_TUPLES:,}: take fewer quasi-identifiers, or coarser values",
+        )
+    for q, different in zip(f.quasi, values, strict=True):
+        if different > MOST_COMPARED and likeness.has_pairs(f, q):
+            raise UsageError(
+                pairs_in_words(different, f'values of column "{q.name}"'),
+                hint=f"fusion compares every two of up to {MOST_COMPARED:,}: make them coarser in a view of the source",
+            )
 
 
 def figures(db: Runner, f: Fusion) -> list[MetricValue]:

@@ -1,7 +1,7 @@
 """Record fusion in integers: the values of each column by their meaning, tuples of them, and how similar they are.
 
-A tuple below k has a row of its similarities to all tuples, computed once. Everything here reads the
-frequency set; what is published are values of the data, in the spelling that is most frequent.
+Tuples are as similar as the sum over their values. Everything here reads
+the frequency set; what is published are values of the data, in the spelling that is most frequent.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.hierarchies.forms import Meaning
+from anondb.methods.mondrian.sql import union_all
 from anondb.run.keyed_sql import Key, keyed_rank, with_keys
 from anondb.run.linked_sql import temporary
 from anondb.sqltree.build import (
@@ -61,8 +62,13 @@ class Fusion:
 
     @property
     def likeness(self) -> str:
-        """Of a tuple below k, how similar each tuple is to it."""
+        """Of a code by its place, how similar all codes of its column are to it."""
         return f"r{self.names.run}_likeness"
+
+    @property
+    def codes(self) -> str:
+        """The codes of the columns d, and the place of each among all of them."""
+        return f"r{self.names.run}_code"
 
     @property
     def meanings(self) -> str:
@@ -110,7 +116,7 @@ def values(f: Fusion, quasi: Quasi) -> exp.Create:
     coded = call(
         "anondb.code_values",
         *[col(name, "g") for name in ("leaves", "terms", "counts")],
-        string(quasi.hierarchy.ontology),
+        cast(exp.Array(expressions=[string(name) for name in quasi.hierarchy.ontologies]), "text[]"),
         number(f.k),
     )
     columns = [col(name, "v") for name in ("leaf", "code", "concept", "spelling", "is_rare", "n")]
@@ -164,6 +170,7 @@ def fuse(f: Fusion, *, by_likeness: bool) -> exp.Create:
         query([array(col(name, "t"), col("tuple", "t"))], scratch(f.tuples, "t")) for name in ("n", "is_rare")
     )
     rows: exp.Expr = string(temporary(f.likeness)) if by_likeness else null()
+    of_tuples = [cast(subquery(asked), "int[]") for asked in (_places(f), _widths(f))] if by_likeness else []
     rounds = call(
         "anondb.fuse",
         subquery(counts),
@@ -172,9 +179,30 @@ def fuse(f: Fusion, *, by_likeness: bool) -> exp.Create:
         string(f.variant),
         number(f.seed),
         subquery(rare),
+        *of_tuples,
+        *([number(f.whole)] if by_likeness else []),
     )
     columns = [col(name, "z") for name in ("round", "tuple", "partner", "released_as")]
     return create_scratch(f.fused, query(columns, table_of(rounds, "z")))
+
+
+def _places(f: Fusion) -> exp.Select:
+    """The places of the codes of tuple 1, then of tuple 2, and so on."""
+    found = []
+    for q in f.quasi:
+        same = every([equal(col("d", "k"), number(q.number)), equal(col("code", "k"), col(code_of(q), "t"))])
+        columns = [col("tuple", "t"), col("d", "k"), col("place", "k")]
+        found.append(
+            query(columns, scratch(f.tuples, "t"), joins=[exp.Join(this=scratch(f.codes, "k"), on=same)])
+        )
+    order = [exp.Ordered(this=col(name, "p")) for name in ("tuple", "d")]
+    gathered = call("array_agg", exp.Order(this=col("place", "p"), expressions=order))
+    return query([gathered], subquery(union_all(found), "p"))
+
+
+def _widths(f: Fusion) -> exp.Select:
+    counted = _grouped([col("d", "k"), named(exp.Count(this=exp.Star()), "n")], scratch(f.codes, "k"), 1)
+    return query([array(col("n", "w"), col("d", "w"))], subquery(counted, "w"))
 
 
 def changed(f: Fusion) -> exp.Select:

@@ -34,6 +34,11 @@ class Mdav(ReleaseMethod):
                     f"quasi-identifier {quoted(name)} is no set, and {self.name} compares sets of texts",
                     'add set = true or items = { table, key, item }, or leave it out: role = "identifier"',
                 )
+            if len(column.get("ontology", ())) > 1:
+                spot.at("columns", name, "ontology").report(
+                    f"{self.name} compares sets by one ontology, and {quoted(name)} has several",
+                    "name one of them",
+                )
         if len(quasi) > 1:
             spot.at("columns", list(quasi)[-1], "set").report(
                 f"{self.name} takes one quasi-identifier, and there are {len(quasi)}",

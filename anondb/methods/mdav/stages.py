@@ -68,7 +68,8 @@ class Microaggregation:
 
     @property
     def ontology(self) -> str:
-        return self.policy.quasi[0].ontology or mdav.ONTOLOGY
+        [*named] = self.policy.quasi[0].ontology
+        return named[0] if named else mdav.ONTOLOGY
 
     @property
     def draw(self) -> str:
