@@ -11,12 +11,12 @@ from statistics import median
 from typing import Any
 
 from anondb.db.connection import Connection, Door
+from anondb.ontology.measures import MEASURES
 from benchmarks import machine
 from benchmarks.database import fresh_database
 from benchmarks.options import Options
 from benchmarks.progress import say
 
-MEASURES = ("wup", "wup_depth", "path", "lch", "shared")
 PAIRS = 200  # single ones, one statement each
 CONCEPTS = 500
 

@@ -13,11 +13,12 @@ from anondb.cli.options import Dsn, Json, VghName
 from anondb.cli.output import echo_json, out, table
 from anondb.errors import UsageError
 from anondb.hierarchies.score import Method
+from anondb.ontology.measures import MEASURES
 
 _UNSURE = 0.5  # a confidence below which a sense deserves a look
 
 Measure = Annotated[
-    str, typer.Option(metavar="NAME", help="The similarity: wup, wup_depth, path, lch or shared.")
+    str, typer.Option(metavar="NAME", help=f"The similarity of concepts: {', '.join(MEASURES)}.")
 ]
 
 

@@ -16,6 +16,7 @@ from anondb.errors import PolicyError, Problem, UsageError
 from anondb.methods.registry import METHODS
 from anondb.models.model import ClassModel
 from anondb.models.registry import SENSITIVE_MODELS, made
+from anondb.ontology.measures import MEASURES
 from anondb.policy.check import (
     Key,
     Spot,
@@ -124,10 +125,6 @@ def _read_method(spot: Spot, value: object) -> Table:
         keys.setdefault(key, words[0])
     method.read_keys(spot, keys)
     return keys
-
-
-MEASURES = ("wup", "wup_depth", "path", "lch", "shared")
-"""Of the similarity of concepts, as the database has them."""
 
 
 def _read_seed(spot: Spot, value: object) -> int:

@@ -1,7 +1,7 @@
 -- Similarity of concepts, always in [0, 1]; the distance is 1 - similarity.
 --
 -- A measure is one function here, named similarity_<measure>: it takes two arrays and gives the
--- similarity of each pair first[i], second[i]. Nothing else has to know of it.
+-- similarity of each pair first[i], second[i]. No other function has to know of it.
 
 -- Whatever was remembered came from the functions as they were before.
 delete from anondb.concept_similarity;
@@ -288,7 +288,8 @@ begin
     return v_similarity;
 end $$;
 comment on function anondb.similarity(text, text, text, text) is
-'Similarity of two terms (dog, dog#1), keys (dog.n.01) or ids in [0, 1]: measure wup, wup_depth, path, lch or shared.';
+'Similarity of two terms (dog, dog#1), keys (dog.n.01) or ids in [0, 1], by a measure: wup, path, shared and others. '
+'anondb.check_measure knows them all.';
 
 create function anondb.remember_similarities(first int[], second int[], measure text = 'wup') returns bigint
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$

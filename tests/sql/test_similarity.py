@@ -21,9 +21,9 @@ from anondb.db.install.upgrade import upgrade
 from anondb.errors import UsageError
 from anondb.ontology import graph
 from anondb.ontology.csvfile import parse
+from anondb.ontology.measures import MEASURES
 from anondb.ontology.model import Concept, Edge, Ontology
 
-MEASURES = ("wup", "wup_depth", "path", "lch", "shared")
 ANIMALS = parse(
     "dog,mammal\ncat,mammal\nbat,mammal\nbat,flyer\nmammal,animal\nflyer,animal\n", place="animals.csv"
 )
@@ -208,7 +208,8 @@ def test_an_unknown_measure_is_told_with_those_that_there_are(connection: Connec
     ontology.store(connection, "animals", ANIMALS)
     with pytest.raises(UsageError, match="there is no similarity measure") as caught:
         ontology.similarity(connection, "dog", "cat", measure, "animals")
-    assert caught.value.hint == "There are: lch, path, shared, wup, wup_depth."
+    # the list of the policy is that of the functions
+    assert caught.value.hint == f"There are: {', '.join(sorted(MEASURES))}."
 
 
 def test_concepts_of_different_ontologies_are_never_compared(connection: Connection) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from anondb.errors import PolicyError
 from anondb.methods.fusion.fusion import VARIANTS
-from anondb.policy.load import MEASURES, parse
+from anondb.ontology.measures import MEASURES
+from anondb.policy.load import parse
 from tests.unit.admissions import policy, problem
 
 STORED = 'hierarchy = "occupation"'

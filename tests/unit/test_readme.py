@@ -13,6 +13,7 @@ from anondb.methods.full_domain.objective import OBJECTIVES
 from anondb.methods.registry import METHODS
 from anondb.models.model import ClassModel
 from anondb.models.registry import CLASS_MODELS
+from anondb.ontology.measures import MEASURES
 from anondb.policy.load import COLUMN, METHOD, PRIVACY, load, parse
 from anondb.synthetic.cocoa import recipe
 from anondb.synthetic.domain_file import parse as parse_domain
@@ -100,6 +101,11 @@ def test_every_word_that_a_policy_can_choose_is_documented() -> None:
     heuristics = [word for method in METHODS.values() for word in method.options.get("heuristic", ())]
     assert [word for word in (*METHODS, *heuristics) if f'`"{word}"`' not in text] == []
     assert [word for word in OBJECTIVES if f"\n| `{word}` |" not in text] == []
+
+
+def test_every_similarity_measure_is_documented() -> None:
+    text = (ROOT / "docs" / "ontologies.md").read_text(encoding="utf-8")
+    assert [measure for measure in MEASURES if f"\n| `{measure}` |" not in text] == []
 
 
 def test_every_error_is_documented_with_its_exit_code() -> None:
