@@ -138,6 +138,9 @@ class ReleaseMethod(ABC):
     """Keys of quasi-identifiers that it reads, of those that not all methods do."""
 
     released_type: ClassVar[str] = "text"  # of quasi-identifiers
+    suppression: ClassVar[float] = (
+        0.0  # the share of records that may be left out where a policy does not say
+    )
     class_models: ClassVar[bool] = True  # its classes can be held to demands on sensitive columns
 
     def reads(self, key: str) -> bool:

@@ -14,7 +14,6 @@ from typing import Any
 
 from anondb.errors import PolicyError, Problem, UsageError
 from anondb.methods.registry import METHODS
-from anondb.models.model import ClassModel
 from anondb.models.registry import SENSITIVE_MODELS, made
 from anondb.ontology.measures import MEASURES
 from anondb.policy.check import (
@@ -71,7 +70,7 @@ def parse(text: str, *, place: str = "policy", base: Path | None = None) -> Poli
     return Policy(
         source=said["source"],
         target=said["target"],
-        privacy=_privacy(said["privacy"]),
+        privacy=_privacy(said["privacy"], METHODS[said["method"]["algorithm"]].suppression),
         method=Method(**said["method"]),
         columns=tuple(Column(name, **column) for name, column in said["columns"].items()),
         text=text,
@@ -102,14 +101,11 @@ def _read_privacy(spot: Spot, value: object) -> Table:
     return said
 
 
-def _privacy(keys: Table) -> Privacy:
-    """What [privacy] demands, once everything is right."""
-    models = made(keys)
-    # whoever publishes sensitive values apart from their records leaves out what fits nowhere
-    usual = {"suppression": 1.0} if any(not isinstance(m, ClassModel) for m in models) else {}
+def _privacy(keys: Table, suppression: float) -> Privacy:
+    """What [privacy] demands, once everything is right; so much may be left out where it does not say."""
     names = {model.name for model in SENSITIVE_MODELS}
     others = {key: value for key, value in keys.items() if key not in names}
-    return Privacy(**usual | others, models=models)
+    return Privacy(**{"suppression": suppression} | others, models=made(keys))
 
 
 def _read_method(spot: Spot, value: object) -> Table:

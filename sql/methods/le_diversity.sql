@@ -1,112 +1,8 @@
 -- (l, e)-diversity by maximal-bucket-first over Anatomy (Wang, Han, Wang): which records share a class.
 --
 -- A run has the tables `paths` (value int, path text[]: the labels of a sensitive value from the leaf to the
--- root), `buckets` (value int, bucket int) and `records` (rid bigint, value int, class bigint and whatever a
--- distance of two records o and r is computed from).
-
-create function anondb.path_ladder(path text[]) returns table (level int, label text, below int)
-language sql immutable parallel safe
-begin atomic
-    -- A short branch is padded with its leaf's own label; in the tree there is one node for all of them.
-    select s.level::int, s.label,
-           (sum(s.step) over (order by s.level rows between unbounded preceding and current row))::int
-    from (select u.level - 1 as level, u.label,
-                 (u.level > 1 and u.label is distinct from lag(u.label) over (order by u.level))::int as step
-          from unnest(path) with ordinality as u (label, level)) as s;
-end;
-comment on function anondb.path_ladder(text[]) is
-'The labels of a path from a leaf to the root, and at each level how many steps of the unpadded tree the leaf '
-'lies below. NULL is a leaf that hangs from the root.';
-
-create function anondb.path_distance(a text[], b text[]) returns double precision
-language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
--- Wang et al.: ((h1 - hc) + (h2 - hc)) / 2, levels counted from the root of the unpadded tree
-declare
-    v_steps int := 0;
-begin
-    for i in reverse coalesce(cardinality(a), 0) - 1 .. 1 loop
-        -- below the node where the two paths meet, which no longer agree from there down
-        if v_steps > 0 or a[i] is distinct from b[i] then
-            v_steps := v_steps + (a[i] is distinct from a[i + 1])::int + (b[i] is distinct from b[i + 1])::int;
-        end if;
-    end loop;
-    return v_steps / 2.0;
-end $$;
-comment on function anondb.path_distance(text[], text[]) is
-'How far two leaves of a hierarchy are apart, given their labels up to the root: the mean number of steps up to '
-'the node where they meet, in the tree without padding. Two leaves are e-similar if it is at most e.';
-
-create function anondb.le_similar(paths regclass, e double precision) returns table (a int, b int)
-language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
-begin
-    return query execute format(
-        'with ladder as materialized (
-            -- NULL is a label of its own, and no other one is empty
-            select p.value, l.level, coalesce(l.label, '''') as label, l.below
-            from %s as p cross join lateral anondb.path_ladder(p.path) as l where l.below <= 2 * $1)
-         select distinct x.value, y.value
-         from ladder as x join ladder as y on y.level = x.level and y.label = x.label and y.value <> x.value
-         where x.below + y.below <= 2 * $1', paths)
-    using e;
-end $$;
-comment on function anondb.le_similar(regclass, double precision) is
-'The pairs of different values that are at most e apart by anondb.path_distance, each in both orders.';
-
-create function anondb.le_buckets(paths regclass, e double precision) returns table (value int, bucket int)
-language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
--- In an unbalanced hierarchy e-similarity is not transitive. Chains of similar values share a bucket, so that
--- values of two buckets are always more than e apart. Union-find: v_up leads to the bucket's least value.
-declare
-    v_values int[];
-    v_up int[];
-    v_pair record;
-    v_a int;
-    v_b int;
-begin
-    execute format('select array_agg(p.value order by p.value) from %s as p', paths) into v_values;
-    select array_agg(i.place order by i.place) into v_up
-    from generate_series(1, cardinality(v_values)) as i (place);
-    for v_pair in
-        select array_position(v_values, s.a) as a, array_position(v_values, s.b) as b
-        from anondb.le_similar(paths, e) as s where s.a < s.b
-    loop
-        v_a := v_pair.a;
-        v_b := v_pair.b;
-        while v_up[v_a] <> v_a loop
-            v_up[v_a] := v_up[v_up[v_a]];
-            v_a := v_up[v_a];
-        end loop;
-        while v_up[v_b] <> v_b loop
-            v_up[v_b] := v_up[v_up[v_b]];
-            v_b := v_up[v_b];
-        end loop;
-        v_up[greatest(v_a, v_b)] := least(v_a, v_b);
-    end loop;
-    -- what leads to a place leads down, so that a place is read after those that it leads to
-    for i in 1 .. coalesce(cardinality(v_values), 0) loop
-        v_up[i] := v_up[v_up[i]];
-    end loop;
-    return query select u.value, u.bucket from unnest(v_values, v_up) as u (value, bucket);
-end $$;
-comment on function anondb.le_buckets(regclass, double precision) is
-'Buckets of sensitive values: e-similar values share one, also by way of others. Values of different buckets are '
-'more than e apart.';
-
-create function anondb.le_rounds(sizes bigint[], l int) returns bigint
-language sql immutable parallel safe
-begin atomic
-    -- A bucket gives a class one record. Of t classes, the a largest buckets fill t places each at most, and
-    -- all others together must fill the rest: (l - a) * t. That bound is reached (McNaughton 1959). More than
-    -- all buckets there are not, however large l is.
-    select min(div(r.rest, le_rounds.l - r.larger))::bigint
-    from (select a.larger, coalesce(sum(s.size) filter (where s.place > a.larger), 0) as rest
-          from generate_series(0, least(le_rounds.l - 1, cardinality(le_rounds.sizes))) as a (larger)
-          left join (select u.size, row_number() over (order by u.size desc) as place
-                     from unnest(le_rounds.sizes) as u (size)) as s on true
-          group by a.larger) as r;
-end;
-comment on function anondb.le_rounds(bigint[], int) is
-'How many times one record can be taken from each of the l largest of these buckets before fewer than l are left.';
+-- root), `buckets` (value int, bucket int; NULL for a value that is set aside) and `records` (rid bigint,
+-- value int, class bigint and whatever a distance of two records o and r is computed from).
 
 create function anondb.le_first_classes(
     records regclass, buckets regclass, l int, portion int = 1, seed bigint = 0)
@@ -126,7 +22,8 @@ begin
             select r.value, count(*) / $2 as portions from %1$s as r group by r.value
         ), bucket as (
             select b.bucket, sum(c.portions)::bigint as size
-            from counted as c join %2$s as b on b.value = c.value group by b.bucket
+            from counted as c join %2$s as b on b.value = c.value
+            where b.bucket is not null group by b.bucket
         ), round as materialized (
             select anondb.le_rounds(array_agg(b.size), $1) as t from bucket as b
         ), spare as (
@@ -151,7 +48,7 @@ begin
             from ranked as k join counted as c on c.value = k.value join %2$s as b on b.value = k.value
         )
         select p.rid, case when p.place < l.given then ((l.start + p.place) %% l.t)::bigint end
-        from placed as p join line as l on l.bucket = p.bucket', records, buckets, v_number)
+        from placed as p left join line as l on l.bucket = p.bucket', records, buckets, v_number)
     using l, portion, seed;
 end $$;
 comment on function anondb.le_first_classes(regclass, regclass, int, int, bigint) is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -173,11 +174,61 @@ def test_a_table_of_the_user_is_not_overwritten(clinic: Database) -> None:
     clinic.run(policy(), options=Options(replace=True))
 
 
-def test_records_that_fit_no_class_are_left_out_unless_the_policy_forbids_it(clinic: Database) -> None:
-    clinic.connection.execute("insert into hospital.patients values ('Jon', 33, '1', 'M', 'bronchitis')")
-    assert clinic.run(policy()).result.suppressed == 1
-    with pytest.raises(UnsatisfiableError, match="1 records fit no class"):
-        clinic.run(policy("suppression = 0.05"))
+def test_a_fifth_may_be_left_out_unless_the_policy_says_otherwise(clinic: Database) -> None:
+    add = "insert into hospital.patients values (%s, 33, '1', 'M', 'bronchitis')"
+    for name in ("Jon", "Jim"):
+        clinic.connection.execute(add, (name,))
+    assert clinic.run(policy()).result.suppressed == 2
+    with pytest.raises(UnsatisfiableError, match=r"2 records fit no class .* and 1 may be"):
+        clinic.run(policy("suppression = 0.1"))
+    clinic.connection.execute(add, ("Joe",))
+    with pytest.raises(UnsatisfiableError, match=r"3 records fit no class .* and 2 may be"):
+        clinic.run(policy())
+    assert clinic.run(policy("suppression = 0.25")).result.suppressed == 3
+
+
+def test_the_error_names_the_largest_l_and_e_that_fit_and_they_do(clinic: Database) -> None:
+    """Seven of twelve have a respiratory infection, and a class takes one of them at e = 1."""
+    clinic.connection.execute(
+        "insert into hospital.patients values"
+        " ('Jon', 33, '1', 'M', 'bronchitis'), ('Jim', 34, '1', 'M', 'bronchitis'), ('Joe', 35, '1', 'M', 'flu'),"
+        " ('Jay', 36, '1', 'M', 'pneumonia')"
+    )
+    with pytest.raises(UnsatisfiableError) as caught:
+        clinic.run(policy("suppression = 0.1", l=4, e=1))
+    hint = caught.value.hint or ""
+    fits = [(int(one), float(near)) for one, near in re.findall(r"l = (\d+) with e = ([\d.]+)", hint)]
+    assert fits == [(2, 1), (4, 0)]
+    for l, e in fits:  # noqa: E741
+        assert clinic.run(policy("suppression = 0.1", l=l, e=e)).result.suppressed <= 1
+    with pytest.raises(UnsatisfiableError) as caught:
+        clinic.run(policy(l=3, e=1))
+    needed = re.search(r"what was asked for takes suppression = ([\d.]+)", caught.value.hint or "")
+    assert needed is not None
+    assert clinic.run(policy(f"suppression = {needed[1]}")).result.suppressed == 4
+    clinic.connection.execute("update hospital.patients set disease = 'flu'")
+    with pytest.raises(UnsatisfiableError, match="too few values") as caught:
+        clinic.run(policy())
+    assert caught.value.hint == "not even l = 2 with e = 0 would leave few enough"
+
+
+def test_one_null_or_one_disease_near_the_root_does_not_make_a_release_impossible(
+    clinic: Database, tmp_path: Path
+) -> None:
+    """Nearer than e to everything, it is left out itself; a chain of relatives would hold all diseases."""
+    clinic.connection.execute(
+        "insert into hospital.patients select name || i, age + i, zip, sex, disease"
+        " from hospital.patients, generate_series(1, 20) as i"
+    )
+    clinic.connection.execute("insert into hospital.patients values ('Zoe', 33, '1', 'F', null)")
+    result = clinic.run(policy(l=3, e=2)).result
+    assert (result.suppressed, result.released, result.classes) == (1, 189, 63)
+    assert result.metrics["le_diversity:disease"] == 3
+    (tmp_path / "disease.csv").write_text(DISEASES + "unwell;unwell;unwell;*\n")
+    clinic.hierarchies.load("disease", tmp_path / "disease.csv", replace=True)
+    clinic.connection.execute("update hospital.patients set disease = 'unwell' where disease is null")
+    result = clinic.run(policy(l=3, e=2)).result
+    assert (result.suppressed, result.released, result.classes) == (1, 189, 63)
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
 from anondb.api import Database
+from anondb.errors import UnsatisfiableError
 from anondb.policy.load import parse
 from anondb.run.result import Result
 from tests.conftest import ADULT
@@ -16,15 +19,24 @@ from tests.properties.le_diversity_oracle import largest_first
 pytestmark = pytest.mark.once
 
 DOCUMENTED = 30_000
+SOME_ADULTS = (
+    "create table some_adults as select * from adult order by md5(adult::text), adult::text limit %s"
+)
 GROUPS = 5  # of education at level 1: no more than so many values of a class can be more than 1 apart
 
 
-def anatomized(adult: Database, l: int, e: int) -> Result:  # noqa: E741
-    file = ADULT / "adult_hierarchy_education.csv"
+def anatomized(
+    adult: Database,
+    l: int,  # noqa: E741
+    e: int,
+    privacy: str = "suppression = 1",
+    file: Path = ADULT / "adult_hierarchy_education.csv",
+) -> Result:
     text = f"""
         source = "some_adults"
         target = "released"
         [privacy]
+        {privacy}
         le_diversity = {{ column = "education", l = {l}, e = {e} }}
         [method]
         algorithm = "le_diversity"
@@ -47,7 +59,7 @@ def test_values_that_are_no_relatives_are_more_diverse_and_cost_more(
     adult: Database, records: int, ls: tuple[int, ...]
 ) -> None:
     adult.connection.execute(
-        "create table some_adults as select * from adult order by md5(adult::text), adult::text limit %s",
+        SOME_ADULTS.encode(),
         (records,),
     )
     paths = [
@@ -75,3 +87,39 @@ def test_values_that_are_no_relatives_are_more_diverse_and_cost_more(
             suppressed = [f"{100 * run.suppressed / records:.0f} %" for run in (plain, apart)]
             figures = [f"{run[name]:.2f}" for name in ("dot", "information_loss") for run in (was, now)]
             assert [str(l), *suppressed, *figures] in rows("docs/le_diversity.md", "What it costs")
+
+
+ONE_NULL = "insert into some_adults (age, sex, race, marital_status) values (40, 'Male', 'White', 'Divorced')"
+
+
+def test_one_null_education_does_not_make_the_release_impossible(adult: Database) -> None:
+    """At e = 2 a NULL, one step below the root, is near to all: it is left out, and the others are as without it."""
+    adult.connection.execute(SOME_ADULTS.encode(), (DOCUMENTED,))
+    without = anatomized(adult, 2, 2, privacy="")
+    adult.connection.execute(ONE_NULL.encode())
+    found = anatomized(adult, 2, 2, privacy="")
+    assert found.suppressed == without.suppressed + 1
+    assert (found.classes, found.released) == (without.classes, without.released)
+    assert found.metrics["le_diversity:education"] == 2
+
+
+def test_on_synthetic_adults_too(db: Database) -> None:
+    """The same on data that comes with the package."""
+    db.synthetic.generate("adult", 3_000, "made_adults")
+    db.connection.execute("create table some_adults as select * from made_adults")
+    file = Path(str(files("anondb.study") / "data" / "education.csv"))
+    without = anatomized(db, 2, 2, "suppression = 0.3", file)
+    db.connection.execute(ONE_NULL.encode())
+    found = anatomized(db, 2, 2, "suppression = 0.3", file)
+    assert (found.suppressed, found.released) == (without.suppressed + 1, without.released)
+    assert found.released > 2_000
+
+
+def test_what_leaves_two_thirds_out_is_refused_with_what_would_fit(adult: Database) -> None:
+    adult.connection.execute(SOME_ADULTS.encode(), (DOCUMENTED,))
+    with pytest.raises(UnsatisfiableError, match=r"records fit no class .* and 6000 may be") as caught:
+        anatomized(adult, 4, 1, privacy="")
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith("l = 2 with e = 1, or l = 4 with e = 0 would leave few enough")
+    assert anatomized(adult, 2, 1, privacy="").suppressed == 0
+    assert anatomized(adult, 4, 0, privacy="").suppressed <= 6_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 
 Path = Sequence[str | None]
@@ -13,10 +13,7 @@ Path = Sequence[str | None]
 def apart(a: Path, b: Path) -> float:
     """Steps to where two leaves meet, halved, in the tree that the padded paths stand for."""
 
-    def up(path: Path) -> list[str | None]:
-        return [label for i, label in enumerate(path) if i == 0 or label != path[i - 1]]
-
-    one, other = up(a), up(b)
+    one, other = _unpadded(a), _unpadded(b)
     while len(one) > 1 and len(other) > 1 and one[-2] == other[-2]:
         one.pop()
         other.pop()
@@ -25,12 +22,25 @@ def apart(a: Path, b: Path) -> float:
     return (len(one) + len(other) - 2) / 2
 
 
+def _unpadded(path: Path) -> list[str | None]:
+    return [label for i, label in enumerate(path) if i == 0 or label != path[i - 1]]
+
+
 def diverse(values: Sequence[int], paths: Sequence[Path], l: int, e: float) -> bool:  # noqa: E741
     """The definition: no value has more than 1/l of the class, and no two different ones are e-similar."""
     most = max(Counter(values).values())
     return most * l <= len(values) and all(
         apart(paths[a], paths[b]) > e for a, b in combinations(set(values), 2)
     )
+
+
+def most_strangers(values: Collection[int], paths: Sequence[Path], e: float) -> int:
+    """The largest number of values every two of which are more than e apart, by trying all sets of them."""
+    for size in range(len(values), 0, -1):
+        for chosen in combinations(values, size):
+            if all(apart(paths[a], paths[b]) > e for a, b in combinations(chosen, 2)):
+                return size
+    return 0
 
 
 def buckets_of(paths: Sequence[Path], e: float) -> list[set[int]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import Any
 
 import psycopg
@@ -23,6 +24,7 @@ from tests.properties.le_diversity_oracle import (
     dods,
     largest_first,
     losses,
+    most_strangers,
     reached,
 )
 from tests.refusals import refused
@@ -49,6 +51,8 @@ UNBALANCED: list[Path] = [
     ["d", "d", "d", "*"],
     ["f", "g", "g", "*"],
 ]
+# the same a1, b and a2, and a stranger
+BRIDGED: list[Path] = [UNBALANCED[0], UNBALANCED[1], UNBALANCED[2], ["c", "cx", "cy", "*"]]
 BALANCED: list[Path] = [row.split(";") for row in DISEASES.splitlines()]
 
 
@@ -75,7 +79,7 @@ def ask(connection: Connection, query: str, *parameters: object) -> list[Any]:
 
 def fill(connection: Connection, paths: Sequence[Path], values: Sequence[int]) -> None:
     connection.execute(
-        "drop table if exists pg_temp.paths, pg_temp.records, pg_temp.buckets;"
+        "drop table if exists pg_temp.paths, pg_temp.records, pg_temp.buckets, pg_temp.counts;"
         "create temporary table paths (value int, path text[]);"
         "create temporary table records (rid bigint, value int, class bigint, q int)"
     )
@@ -84,11 +88,14 @@ def fill(connection: Connection, paths: Sequence[Path], values: Sequence[int]) -
         cursor.executemany(
             "insert into records values (%s, %s, null, %s)", [(r, v, r % 3) for r, v in enumerate(values)]
         )
+    connection.execute("create temporary table counts as select value, count(*) as n from records group by 1")
 
 
 def first_classes(connection: Connection, l: int, e: float, portion: int = 1) -> None:  # noqa: E741
     connection.execute(
-        "create temporary table buckets as select * from anondb.le_buckets('pg_temp.paths', %s)", (e,)
+        "create temporary table buckets as"
+        " select * from anondb.le_buckets('pg_temp.paths', 'pg_temp.counts', %s, %s, %s)",
+        (l, e, portion),
     )
     connection.execute(
         "update pg_temp.records as r set class = f.class"
@@ -136,11 +143,91 @@ def test_values_are_similar_whose_distance_in_the_unpadded_tree_is_at_most_e(
     )
     for a, b, distance in measured:
         assert distance == (apart(paths[a], paths[b]) if a != b else 0)
-    made = ask(le, "select value, bucket from anondb.le_buckets('pg_temp.paths', %s)", e)
-    found: dict[int, set[int]] = {}
-    for value, bucket in made:
-        found.setdefault(bucket, set()).add(value)
-    assert sorted(map(sorted, found.values())) == sorted(map(sorted, buckets_of(paths, e)))
+
+
+@laws
+@given(TABLES, st.integers(2, 4), ES, st.integers(1, 3))
+@example((BRIDGED, [0, 0, 1, 1, 2, 3, 3]), 2, 1.5, 1)
+@example((BRIDGED, [0, 1, *[2] * 9, *[3] * 10]), 2, 1.5, 1)
+def test_buckets_are_strangers_and_make_as_many_classes_as_setting_values_aside_can(
+    le: Connection,
+    table: tuple[list[Path], list[int]],
+    l: int,  # noqa: E741
+    e: float,
+    portion: int,
+) -> None:
+    paths, values = table
+    fill(le, paths, values)
+    asked = (l, e, portion)
+    made = dict(
+        ask(le, "select * from anondb.le_buckets('pg_temp.paths', 'pg_temp.counts', %s, %s, %s)", *asked)
+    )
+    counts = Counter(values)
+    assert made.keys() == counts.keys()
+    settled = [{v for v, bucket in made.items() if bucket == one} for one in {*made.values()} - {None}]
+    for one, other in combinations(settled, 2):
+        assert all(apart(paths[a], paths[b]) > e for a in one for b in other)
+
+    def classes(buckets: Iterable[set[int]]) -> int:
+        return largest_first([sum(counts[v] // portion for v in bucket) for bucket in buckets], l)[0]
+
+    [(number, left)] = ask(
+        le, "select * from anondb.le_first_left('pg_temp.paths', 'pg_temp.counts', %s, %s, %s)", *asked
+    )
+    assert (number, left) == (classes(settled), len(values) - classes(settled) * l * portion)
+    chains = [{list(counts)[place] for place in one} for one in buckets_of([paths[v] for v in counts], e)]
+    assert number >= classes(chains)
+    if all(apart(paths[a], paths[b]) <= e for chain in chains for a, b in combinations(chain, 2)):
+        assert sorted(map(sorted, settled)) == sorted(map(sorted, chains))  # nothing had to be chosen
+    often = [value for value, n in counts.items() if n >= portion]
+    assert (number > 0) == (most_strangers(often, paths, e) >= l)
+
+
+def test_a_value_near_to_all_others_is_set_aside_and_a_frequent_one_is_not(le: Connection) -> None:
+    """b lies between a1 and a2: alone it would cost their classes, and with most records it makes more."""
+    query = "select * from anondb.le_buckets('pg_temp.paths', 'pg_temp.counts', 2, 1.5) order by value"
+    fill(le, BRIDGED, [0, 0, 1, 1, 2, 3])
+    assert ask(le, query) == [(0, 0), (1, 1), (2, None), (3, 3)]
+    fill(le, BRIDGED, [0, 1, *[2] * 9, *[3] * 10])
+    assert ask(le, query) == [(0, 0), (1, 0), (2, 0), (3, 3)]
+
+
+@laws
+@given(TABLES, st.integers(2, 4), ES, st.sampled_from([1, 4]), st.sampled_from([0, 0.2, 0.5]))
+def test_the_largest_l_and_e_that_are_told_are_the_largest_that_leave_few_enough(
+    le: Connection,
+    table: tuple[list[Path], list[int]],
+    l: int,  # noqa: E741
+    e: float,
+    k: int,
+    share: float,
+) -> None:
+    paths, values = table
+    fill(le, paths, values)
+    may = int(share * len(values))
+    found = ask(
+        le,
+        "select * from anondb.le_feasible('pg_temp.paths', 'pg_temp.counts', %s, %s, %s, %s)",
+        l,
+        e,
+        k,
+        may,
+    )
+
+    def fits(one: int, near: float) -> bool:
+        [(classes, left)] = ask(
+            le,
+            "select * from anondb.le_first_left('pg_temp.paths', 'pg_temp.counts', %s, %s, %s)",
+            *(one, near, max(1, -(-k // one))),
+        )
+        return bool(classes > 0 and left <= may)
+
+    steps = [near for near in (3, 2.5, 2, 1.5, 1, 0) if near <= e]
+    best = [(max([one for one in range(2, l + 1) if fits(one, near)], default=1), near) for near in steps]
+    expected = [
+        (one, near) for place, (one, near) in enumerate(best) if one > max([1, *(b for b, _ in best[:place])])
+    ]
+    assert found == expected
 
 
 @laws
@@ -172,12 +259,16 @@ def test_as_many_classes_and_rests_as_taking_from_the_largest_buckets_one_by_one
     first_classes(le, l, e, portion)
     found = classes_of(le)
     rest = Counter(found.pop(None, []))
-    buckets = buckets_of(paths, e)
+    buckets: dict[int, set[int]] = {}
+    for value, bucket in ask(le, "select value, bucket from pg_temp.buckets"):
+        buckets.setdefault(bucket, set()).add(value)
+    aside = buckets.pop(None, set())  # type: ignore[call-overload]
     counts = Counter(values)
-    wanted, left = largest_first([sum(counts[v] // portion for v in b) for b in buckets], l)
+    wanted, left = largest_first([sum(counts[v] // portion for v in b) for b in buckets.values()], l)
     assert set(found) == set(range(wanted))
     assert all(len(c) == l * portion and diverse(c, paths, l, e) for c in found.values())
-    whole = [sum(rest[v] - counts[v] % portion for v in bucket) // portion for bucket in buckets]
+    assert all(rest[value] == counts[value] for value in aside)
+    whole = [sum(rest[v] - counts[v] % portion for v in bucket) // portion for bucket in buckets.values()]
     assert sorted(whole) == sorted(left)
 
 

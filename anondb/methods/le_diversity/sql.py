@@ -23,6 +23,7 @@ from anondb.sqltree.build import (
     parameter,
     query,
     scratch,
+    star,
     string,
     subquery,
     table,
@@ -57,9 +58,19 @@ class RecordScratch(Scratch):
         return f"r{self.run}_path"
 
     @property
+    def counts(self) -> str:
+        """How often each sensitive value occurs, by code, in the records that are without a class."""
+        return f"r{self.run}_count"
+
+    @property
     def buckets(self) -> str:
-        """The sensitive values with their buckets."""
+        """The sensitive values with their buckets; NULL for those that are set aside."""
         return f"r{self.run}_bucket"
+
+    @property
+    def rest(self) -> str:
+        """The records that have found no class."""
+        return f"r{self.run}_rest"
 
 
 def copied(column: SourceColumn, columns: Sequence[SourceColumn]) -> SourceColumn:
@@ -146,30 +157,74 @@ def distance(quasi: Sequence[Quasi]) -> str:
     return render(exp.Div(this=exp.paren(_sum(parts)), expression=_float(len(parts))))
 
 
+def counts(names: RecordScratch, records: str, *, rest: bool = False) -> exp.Create:
+    """How often each sensitive value occurs among records, or among the rest that has no class."""
+    without = exp.Is(this=col("class", "r"), expression=null()) if rest else None
+    found: list[exp.Expr] = [col("value", "r"), named(exp.Count(this=exp.Star()), "n")]
+    rows = query(found, scratch(records, "r"), where=without, group=[col("value", "r")])
+    return create_scratch(names.counts, rows)
+
+
+def first_left(names: RecordScratch) -> exp.Select:
+    """How many classes there would be, and the records that they leave: with l, e and the portion as $1 to $3."""
+    return all_of(call("anondb.le_first_left", *_of_counts(names)))
+
+
 def buckets(names: RecordScratch) -> exp.Create:
-    """Values that are similar by e, $1, share a bucket."""
-    made = call("anondb.le_buckets", _regclass(names.paths), cast(parameter(1), "float8"))
-    return create_scratch(names.buckets, all_of(made))
+    """The values that share a bucket: with l, e and the records of a portion as $1, $2 and $3."""
+    return create_scratch(names.buckets, all_of(call("anondb.le_buckets", *_of_counts(names))))
+
+
+def feasible(names: RecordScratch) -> exp.Select:
+    """The largest l and e that would leave few enough: with l, e, k and what may be left as $1 to $4."""
+    return all_of(call("anondb.le_feasible", *_of_counts(names, "int", "float8", "bigint", "bigint")))
+
+
+def _of_counts(names: RecordScratch, *types: str) -> list[exp.Expr]:
+    types = types or ("int", "float8", "int")
+    given = [cast(parameter(place), type_) for place, type_ in enumerate(types, 1)]
+    return [_regclass(names.paths), _regclass(names.counts), *given]
 
 
 def first_classes(names: RecordScratch) -> exp.Create:
     """Maximal bucket first: with l, the records of a portion, and the seed as $1, $2 and $3."""
+    joined = exp.Join(this=_classes_of(names, names.numbered), on=equal(col("rid", "f"), col("rid", "r")))
+    every = exp.Column(this=exp.Star(), table=ident("r"))
+    return create_scratch(
+        names.rec, query([every, col("class", "f")], scratch(names.numbered, "r"), joins=[joined])
+    )
+
+
+def rest(names: RecordScratch) -> exp.Create:
+    """The records without a class, from which there may be further classes."""
+    found: list[exp.Expr] = [col("rid", "r"), col("value", "r")]
+    without = exp.Is(this=col("class", "r"), expression=null())
+    return create_scratch(names.rest, query(found, scratch(names.rec, "r"), where=without))
+
+
+def further_classes(names: RecordScratch) -> exp.Update:
+    """Puts the rest into classes of its own, after $4 others; the other parameters are those of the first ones."""
+    found = query([star("f")], _classes_of(names, names.rest))
+    found = found.where(exp.Not(this=exp.Is(this=col("class", "f"), expression=null())))
+    after = exp.Add(this=col("class", "f"), expression=cast(parameter(4), "bigint"))
+    return exp.Update(
+        this=scratch(names.rec, "r"),
+        expressions=[equal(col("class"), after)],
+        from_=exp.From(this=subquery(found, "f")),
+        where=exp.Where(this=equal(col("rid", "f"), col("rid", "r"))),
+    )
+
+
+def _classes_of(names: RecordScratch, records: str) -> exp.Table:
     made = call(
         "anondb.le_first_classes",
-        _regclass(names.numbered),
+        _regclass(records),
         _regclass(names.buckets),
         cast(parameter(1), "int"),
         cast(parameter(2), "int"),
         cast(parameter(3), "bigint"),
     )
-    joined = exp.Join(
-        this=exp.Table(this=made, alias=exp.TableAlias(this=ident("f"))),
-        on=equal(col("rid", "f"), col("rid", "r")),
-    )
-    every = exp.Column(this=exp.Star(), table=ident("r"))
-    return create_scratch(
-        names.rec, query([every, col("class", "f")], scratch(names.numbered, "r"), joins=[joined])
-    )
+    return exp.Table(this=made, alias=exp.TableAlias(this=ident("f")))
 
 
 def left_over(names: RecordScratch) -> exp.Select:

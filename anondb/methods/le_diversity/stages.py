@@ -14,7 +14,7 @@ from anondb.evaluation.metric_value import MetricValue, values_or_reasons
 from anondb.evaluation.metrics import GROUPS
 from anondb.methods.le_diversity import release_sql as released
 from anondb.methods.le_diversity import sql as sql
-from anondb.methods.le_diversity.decide import portion, suffices
+from anondb.methods.le_diversity.search import Search
 from anondb.methods.le_diversity.sql import RecordScratch
 from anondb.methods.le_diversity.tables import CLASS_ID, QUASI, SENSITIVE, part, parts
 from anondb.methods.le_diversity.words import TablesFound
@@ -106,35 +106,8 @@ class Anatomy:
 
     def search(self) -> None:
         """Maximal bucket first, and the rest to the nearest classes."""
-        db, names, privacy, model = self.db, self.names, self.plan.policy.privacy, self.model
-        seed = self.plan.policy.method.seed
-        db.run(Statement("buckets", sql.buckets(names), (model.e,)))
-        taken = portion(model.l, privacy.k)
-        db.run(Statement("first classes", sql.first_classes(names), (model.l, taken, seed)))
-        db.run(Statement("forget numbers", frequency.drop(names.numbered)))
-        db.run(Statement("statistics of records", encoding.analyze(names.rec)))
-        classes, self.left, hopeful = db.one(
-            Statement(
-                "left over", sql.left_over(names), (model.e,), answers=row(classes=1, left=1, hopeful=1)
-            )
-        )
-        if classes and hopeful:
-            for column in ("rid", "class"):
-                db.run(Statement(f"index of {column}", sql.index(names, column)))
-            join = sql.join_nearest(names, self.quasi)
-            [joined] = db.one(
-                Statement(
-                    "join nearest",
-                    join,
-                    (model.l, model.e, seed),
-                    answers=row(joined=0),
-                    note="where records are left that a class may take",
-                )
-            )
-            self.left -= joined
         eligible = self.records - self.with_null
-        if eligible and not suffices(classes, self.left, privacy.may_suppress(eligible)):
-            raise UnsatisfiableError(self._refusal(classes, eligible), hint=self._hint(classes))
+        self.left = Search(self.job, self.names, self.quasi, self.model, eligible).left()
 
     def publish(self) -> None:
         """Fills the two tables."""
@@ -308,19 +281,3 @@ class Anatomy:
         lies = f"in {part(self.plan.target, SENSITIVE if hides else QUASI).name}"
         told = f"{lies}; {in_words(column.hierarchy)}" if hides else lies
         return found | {"hierarchy": told, "level": 0, "height": 0}
-
-    def _refusal(self, classes: int, eligible: int) -> str:
-        model, privacy = self.model, self.plan.policy.privacy
-        if classes == 0:
-            taken = portion(model.l, privacy.k)
-            each = f" with {taken} records each, which k = {privacy.k} takes" if taken > 1 else ""
-            return (
-                f'no class can be made: "{model.column}" has too few values that are more than '
-                f"e = {model.e:g} apart for l = {model.l}{each}"
-            )
-        may = privacy.may_suppress(eligible)
-        return f"{self.left} records fit no class and would have to be suppressed, and {may} may be"
-
-    def _hint(self, classes: int) -> str:
-        lower = "lower l, e or k" if self.plan.policy.privacy.k > self.model.l else "lower l or e"
-        return lower if classes == 0 else f"raise suppression, or {lower}"
