@@ -22,6 +22,7 @@ source = "bench.adult"
 target = "bench.release"
 
 [privacy]
+suppression = 1  # what is left out is part of what is measured
 le_diversity = {{ column = "{sensitive}", l = {l}, e = {e} }}
 
 [method]
