@@ -141,11 +141,11 @@ class Database:
         target = catalog.resolve_target(self.session, policy.target)
         items = catalog.resolve_items(self.session, policy)
         needed = bool(ontologies(policy))
-        found = catalog.snapshot(self.session, source, target, items, with_ontologies=needed)
-        found = catalog.with_parts(
-            self.session, found, other_shapes(target), in_parts=bool(method_of(policy).suffixes())
+        snapshot = catalog.snapshot(self.session, source, target, items, with_ontologies=needed)
+        snapshot = catalog.with_other_shapes(
+            self.session, snapshot, other_shapes(target), has_them=bool(method_of(policy).suffixes())
         )
-        return explain.script(compile_plan(policy, found, replace=replace))
+        return explain.script(compile_plan(policy, snapshot, replace=replace))
 
     def lattice(
         self,

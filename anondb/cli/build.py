@@ -78,7 +78,7 @@ def build(
 
         def ask(choices: Mapping[str, Sequence[SenseChoice]]) -> dict[str, str]:
             bar.stop()
-            given = _asked(choices)
+            given = _chosen_by_user(choices)
             bar.start()
             return given
 
@@ -162,7 +162,7 @@ def rank(
         out.print(Text(f"{ranking.winner} is stored as {names[0]}"))
 
 
-def _asked(choices: Mapping[str, Sequence[SenseChoice]]) -> dict[str, str]:
+def _chosen_by_user(choices: Mapping[str, Sequence[SenseChoice]]) -> dict[str, str]:
     """Asks the person at the terminal what values mean; values without an answer keep their best known sense."""
     given: dict[str, str] = {}
     err.print(
@@ -210,13 +210,13 @@ def _print(ranking: Ranking, made_by: Mapping[str, str]) -> None:
     listing = table(">rank", "hierarchy", ">score", *headings, ">depth")
     for column in listing.columns[:3]:
         column.no_wrap = True  # the figures break before a name does
-    for one in ranking.ranked[:_LISTED]:
-        figures = [
+    for ranked in ranking.ranked[:_LISTED]:
+        cells = [
             "–" if aspect.score is None else f"{aspect.score:.3f} #{aspect.rank}"
-            for aspect in (one.aspects[name] for name in ASPECTS)
+            for aspect in (ranked.aspects[name] for name in ASPECTS)
         ]
-        depth = str(one.structure["depth"].maximum)
-        listing.add_row(str(one.rank), Text(one.vgh), f"{one.score:g}", *figures, depth)
+        depth = str(ranked.structure["depth"].maximum)
+        listing.add_row(str(ranked.rank), Text(ranked.vgh), f"{ranked.score:g}", *cells, depth)
     out.print(listing)
     if len(ranking.ranked) > _LISTED:
         out.print(f"and {len(ranking.ranked) - _LISTED} more")

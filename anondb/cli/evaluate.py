@@ -95,7 +95,7 @@ def evaluate(
                 hint="give the number of a run alone, or --original, --release and --quasi",
             )
         with connect(dsn) as db:
-            found = db.releases.evaluate(run)
+            evaluation = db.releases.evaluate(run)
     else:
         missing = [name for name, value in of_tables.items() if value is None]
         if original is None or release is None or quasi is None:
@@ -106,7 +106,7 @@ def evaluate(
                 hint="anondb evaluate last, or anondb evaluate --original T --release T2 --key id --quasi age,zip",
             )
         with connect(dsn) as db, RunProgress() as progress:
-            found = db.releases.evaluate_tables(
+            evaluation = db.releases.evaluate_tables(
                 original,
                 release,
                 quasi=_names(quasi),
@@ -121,14 +121,14 @@ def evaluate(
                 unit=unit,
                 listener=progress,
             )
-    _print(found, as_json=as_json, columns=columns)
+    _print(evaluation, as_json=as_json, columns=columns)
 
 
-def _print(found: Evaluation, *, as_json: bool, columns: bool) -> None:
+def _print(evaluation: Evaluation, *, as_json: bool, columns: bool) -> None:
     if as_json:
-        echo_json(found.as_json())
+        echo_json(evaluation.as_json())
     else:
-        print_evaluation(found, columns=columns)
+        print_evaluation(evaluation, columns=columns)
 
 
 def _names(options: list[str]) -> list[str]:

@@ -161,14 +161,16 @@ def _tell_grid(grid: Grid, report: Path | None, as_json: bool) -> None:
     if report is not None:
         from anondb.report import diversity
 
-        points = [(one.distribution, one.rows, one.x, one.y) for one in grid.sets]
+        points = [(set_.distribution, set_.rows, set_.x, set_.y) for set_ in grid.sets]
         write(diversity.page(grid.domain, points, grid.explained), report)
     if as_json:
         echo_json(asdict(grid))
         return
     listing = table("table", "distribution", ">rows", ">component 1", ">component 2")
-    for one in grid.sets:
-        listing.add_row(plain(one.table), one.distribution, f"{one.rows:,}", f"{one.x:.2f}", f"{one.y:.2f}")
+    for set_ in grid.sets:
+        listing.add_row(
+            plain(set_.table), set_.distribution, f"{set_.rows:,}", f"{set_.x:.2f}", f"{set_.y:.2f}"
+        )
     out.print(listing)
     shares = " and ".join(f"{share:.0%}" for share in grid.explained)
     out.print(f"the components show {shares} of how the tables' frequencies differ")

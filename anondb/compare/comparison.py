@@ -49,8 +49,14 @@ class Trials:
     @property
     def guidance(self) -> tuple[str, ...]:
         """Which algorithm fits, by what was measured; and what a run would not release."""
-        kept = (one for trial in self.trials if trial.result for one in trial.result.kept if one.identifies)
-        return (*guidance(self.runs), *{one.column: one.sentence for one in kept}.values())
+        kept = (
+            column
+            for trial in self.trials
+            if trial.result
+            for column in trial.result.kept
+            if column.identifies
+        )
+        return (*guidance(self.runs), *{column.column: column.sentence for column in kept}.values())
 
     def as_json(self) -> dict[str, Any]:
         """The object that `anondb compare --json` prints."""

@@ -52,16 +52,22 @@ def _best(name: str, by_algorithm: Mapping[str, Mapping[Cell, float]]) -> str:
     cells = list(next(iter(by_algorithm.values())))
     best = {cell: min(sign * values[cell] for values in by_algorithm.values()) for cell in cells}
     wins = {
-        one: sum(sign * values[cell] == best[cell] for cell in cells) for one, values in by_algorithm.items()
+        algorithm: sum(sign * values[cell] == best[cell] for cell in cells)
+        for algorithm, values in by_algorithm.items()
     }
-    means = {one: sum(values.values()) / len(cells) for one, values in by_algorithm.items()}
+    means = {algorithm: sum(values.values()) / len(cells) for algorithm, values in by_algorithm.items()}
     label = meant.label[0].lower() + meant.label[1:]
     if all(won == len(cells) for won in wins.values()):
         same = formatted(next(iter(means.values())), meant.format)
         return f"{listed(list(wins))} do equally well ({label} {same})"
-    winner = min(wins, key=lambda one: (-wins[one], sign * means[one]))
-    others = sorted((one for one in means if one != winner), key=lambda one: sign * means[one])
-    metrics = ", ".join(f"{one} {formatted(means[one], meant.format)}" for one in (winner, *others))
+    winner = min(wins, key=lambda algorithm: (-wins[algorithm], sign * means[algorithm]))
+    others = sorted(
+        (algorithm for algorithm in means if algorithm != winner),
+        key=lambda algorithm: sign * means[algorithm],
+    )
+    metrics = ", ".join(
+        f"{algorithm} {formatted(means[algorithm], meant.format)}" for algorithm in (winner, *others)
+    )
     if len(cells) == 1:
         return f"{winner} ({label}: {metrics})"
     return f"{winner}, best in {wins[winner]} of {len(cells)} settings ({label}, mean of all: {metrics})"
@@ -82,7 +88,9 @@ def _shared(done: Sequence[ComparedRun], name: str) -> dict[str, dict[Cell, floa
         if all(cell in values for values in by_algorithm.values())
     ]
     return (
-        {one: {cell: values[cell] for cell in cells} for one, values in by_algorithm.items()} if cells else {}
+        {algorithm: {cell: values[cell] for cell in cells} for algorithm, values in by_algorithm.items()}
+        if cells
+        else {}
     )
 
 
@@ -130,7 +138,7 @@ def _skew(done: Sequence[ComparedRun]) -> Iterator[str]:
     ]
     if not skewed:
         return
-    times, _, run, largest = max(skewed, key=lambda one: one[:2])
+    times, _, run, largest = max(skewed, key=lambda candidate: candidate[:2])
     mean, cut = run.metrics.get("class_size_mean"), run.metrics.get("partitioned")
     usual = "" if mean is None else f", where the mean is {number(round(mean, 1))}"
     columns = (

@@ -185,18 +185,21 @@ def _columns(connection: Connection, relation: Relation) -> tuple[SourceColumn, 
     return tuple(SourceColumn(*row) for row in rows)
 
 
-def with_parts(
-    connection: Connection, catalogue: Snapshot, parts: Sequence[Relation], *, in_parts: bool
+def with_other_shapes(
+    connection: Connection, catalogue: Snapshot, tables: Sequence[Relation], *, has_them: bool
 ) -> Snapshot:
-    """The same with the tables of a release in parts, or with those that such a release has left here."""
+    """The same with what stands at the names of a release of several tables; `has_them`: the new one is such.
+
+    Of the shape that the new release does not have, what an earlier run left there outlives it.
+    """
     target = catalogue.target
     with translated("reading the catalogue"):
-        infos = tuple(_target(connection, part, target.relation) for part in parts)
-    others = (target,) if in_parts else infos
+        several = tuple(_target(connection, table, target.relation) for table in tables)
+    others = (target,) if has_them else several
     catalogue = replace(catalogue, outlived=tuple(other for other in others if other.ours))
-    if not in_parts:
+    if not has_them:
         return catalogue
-    return replace(catalogue, target=TargetInfo(target.relation, target.schema_exists), parts=infos)
+    return replace(catalogue, target=TargetInfo(target.relation, target.schema_exists), tables=several)
 
 
 def _target(connection: Connection, target: Relation, named: Relation | None = None) -> TargetInfo:

@@ -78,9 +78,11 @@ def mark_session(connection: Connection, beside: Connection) -> str:
     """
     marks = uuid.uuid4().hex, uuid.uuid4().hex
     with translated("marking the session"):
-        for one, mark in zip((connection, beside), marks, strict=True):
-            one.execute(_MARK, (mark,))
-        marked = [_is_marked(one, mark) for one, mark in zip((connection, beside), marks, strict=True)]
+        for session, mark in zip((connection, beside), marks, strict=True):
+            session.execute(_MARK, (mark,))
+        marked = [
+            _is_marked(session, mark) for session, mark in zip((connection, beside), marks, strict=True)
+        ]
         if all(marked):
             with beside.transaction():
                 beside.execute(_PID)  # has a session to itself while the transaction lasts

@@ -48,5 +48,5 @@ def require_readable(connection: Connection) -> None:
 
 
 def _rows(connection: Connection, statement: Any, run: int) -> list[tuple[Any, ...]]:
-    found: list[tuple[Any, ...]] = connection.execute(statement, (run,)).fetchall()
-    return found
+    rows: list[tuple[Any, ...]] = connection.execute(statement, (run,)).fetchall()
+    return rows

@@ -63,7 +63,7 @@ def cluster(distances: Numbers, counts: Sequence[int]) -> list[int]:
     merges = linkage(squareform(distances[np.ix_(record, record)], checks=False), "ward")
     of_record = _cut(merges, number_of_clusters(merges[:, 2]))
     numbers: dict[int, int] = {}
-    return [numbers.setdefault(int(found), len(numbers)) for found in of_record[first]]
+    return [numbers.setdefault(int(cluster), len(numbers)) for cluster in of_record[first]]
 
 
 def number_of_clusters(heights: Numbers) -> int:
@@ -83,12 +83,12 @@ def calinski_harabasz(heights: Numbers) -> list[float]:
     records = len(heights) + 1
     within = np.cumsum(heights**2 / 2)  # after each merge
     most = min(max(2, math.isqrt(records)), int(np.count_nonzero(heights)) + 1, records - 1)
-    found = []
+    indices = []
     for clusters in range(2, most + 1):
         inside = within[records - clusters - 1]
         between = (within[-1] - inside) / (clusters - 1)
-        found.append(float(between / (inside / (records - clusters))) if inside > 0 else math.inf)
-    return found
+        indices.append(float(between / (inside / (records - clusters))) if inside > 0 else math.inf)
+    return indices
 
 
 def compare(

@@ -45,12 +45,12 @@ def cluster_agreement(
             f"a sample of {sample} records cannot be clustered", hint=f"take 2 to {LARGEST_SAMPLE} records"
         )
     names = None if vghs is None else list(vghs)
-    asked = (linked, list(quasi), names, measure, ladder, sample, seed, meanings)
+    arguments = (linked, list(quasi), names, measure, ladder, sample, seed, meanings)
     rows = db.rows(
         Statement(
             "cluster distances",
             _DISTANCES,
-            asked,
+            arguments,
             answers=no_rows("column_number", "of_release", "codes", "distances", "sampled", "records"),
         )
     )

@@ -82,42 +82,42 @@ class _Sizes:
 
 
 def evaluate_tables(
-    door: Door, asked: EvaluationRequest, observe: Callable[[Step], None] = lambda step: None
+    door: Door, request: EvaluationRequest, observe: Callable[[Step], None] = lambda step: None
 ) -> Evaluation:
     """All measures that apply, of one state of the tables; those that do not say why."""
     with door.open() as connection:
         require_current(connection)
         with one_snapshot(connection, "evaluating"):
-            tables = look_up(connection, asked)
-            return _Evaluating(Executor(connection, observe), asked, tables).evaluation()
+            tables = look_up(connection, request)
+            return _Evaluating(Executor(connection, observe), request, tables).evaluation()
 
 
 class _Evaluating:
-    def __init__(self, db: Executor, asked: EvaluationRequest, tables: Tables) -> None:
-        self.db, self.asked = db, asked
+    def __init__(self, db: Executor, request: EvaluationRequest, tables: Tables) -> None:
+        self.db, self.request = db, request
         self.original, self.release = tables.original.text, tables.release.text
-        self.tables, self.quasi = tables, list(asked.quasi)
-        self.roots = None if asked.roots is None else list(asked.roots)
+        self.tables, self.quasi = tables, list(request.quasi)
+        self.roots = None if request.roots is None else list(request.roots)
         self._named = False  # whether the persons have been put down
         db.stage = "evaluate"
 
     def evaluation(self) -> Evaluation:
         self.db.one(Statement("settings", _SETTINGS, (Options.work_mem,)))
-        for name in self.asked.vghs.values():
+        for name in self.request.vghs.values():
             self.db.one(Statement("hierarchy", _KNOWN_VGH, (name,)))
         before, after = self._sizes(self.original, None), self._sizes(self.release, self.roots)
         if after.rows > before.rows:
             raise UsageError(
-                f"the release {self.asked.release} has {after.rows:,} rows, and its original "
-                f"{self.asked.original} only {before.rows:,}",
+                f"the release {self.request.release} has {after.rows:,} rows, and its original "
+                f"{self.request.original} only {before.rows:,}",
                 hint="is it a release of this table, and are the two in the right order?",
             )
         figures = [*self._linked(), *self._classes(before, after), *self._risk()]
-        for column in self.asked.sensitive:
+        for column in self.request.sensitive:
             figures += [*self._models(column), *self._disclosure(column)]
         return Evaluation(
-            original=self.asked.original,
-            release=self.asked.release,
+            original=self.request.original,
+            release=self.request.release,
             records=before.rows,
             released=after.records,
             suppressed=before.rows - after.records,
@@ -149,20 +149,20 @@ class _Evaluating:
             yield replace(metric, value=value)
 
         return [
-            replace(found, column=metric.column)
-            for found in values_or_reasons(self.db, [metric.name], compute)
+            replace(computed, column=metric.column)
+            for computed in values_or_reasons(self.db, [metric.name], compute)
         ]
 
     def _linked(self) -> list[MetricValue]:
         """What needs to know whose record is whose."""
-        if self.asked.key is None:
+        if self.request.key is None:
             return [
                 MetricValue(name, note="needs a key that names a record in both tables")
                 for name in (*LINKED, *GROUPS["clusters"])
             ]
-        link = (self.original, self.release, self.asked.key, self.quasi, self.roots)
+        link = (self.original, self.release, self.request.key, self.quasi, self.roots)
         [query] = self.db.one(Statement("link", _LINK, link))
-        vghs = self.asked.quasi_vghs
+        vghs = self.request.quasi_vghs
 
         def utility() -> Iterable[MetricValue]:
             rows = self.db.rows(
@@ -176,7 +176,7 @@ class _Evaluating:
             return [MetricValue(*row) for row in rows]
 
         def agreement() -> Iterable[MetricValue]:
-            sample, seed = self.asked.sampled, self.asked.seed
+            sample, seed = self.request.sampled, self.request.seed
             rows = clusters.cluster_agreement(
                 self.db, query, self.quasi, vghs, MEASURE, sample=sample, seed=seed
             )
@@ -210,21 +210,21 @@ class _Evaluating:
 
     def _risk(self) -> Iterable[MetricValue]:
         def risks() -> Iterable[MetricValue]:
-            fraction = self.asked.fraction
-            if self.asked.unit is not None:
-                return self._risk_of_persons(self.asked.unit)
+            fraction = self.request.fraction
+            if self.request.unit is not None:
+                return self._risk_of_persons(self.request.unit)
             arguments = (self.original, self.release, self.quasi, fraction, self.roots)
             return [
                 MetricValue(*row)
                 for row in self.db.rows(Statement("risk", _RISKS, arguments, answers=_BEFORE_AFTER))
             ]
 
-        found = values_or_reasons(self.db, GROUPS["risk"][:-1], risks)
+        computed = values_or_reasons(self.db, GROUPS["risk"][:-1], risks)
         population = self.tables.population
         if population is None:
-            return found
-        release = self.release if self.asked.unit is None else self._persons(self.asked.unit)
-        arguments = (release, self.quasi, population.text, self.roots, None, self.asked.unit)
+            return computed
+        release = self.release if self.request.unit is None else self._persons(self.request.unit)
+        arguments = (release, self.quasi, population.text, self.roots, None, self.request.unit)
 
         def journalist() -> Iterable[MetricValue]:
             rows = self.db.rows(
@@ -239,16 +239,16 @@ class _Evaluating:
 
         names = [name for name in GROUPS["risk"] if name.startswith(_OF_POPULATION)]
         # the population is generalized as the release is, so of the original there is nothing to compare with
-        others = [metric for metric in found if not metric.name.startswith(_OF_POPULATION)]
+        others = [metric for metric in computed if not metric.name.startswith(_OF_POPULATION)]
         return [*others, *values_or_reasons(self.db, names, journalist)]
 
     def _risk_of_persons(self, unit: str) -> Iterable[MetricValue]:
-        asked = (self.quasi, None), (self.asked.fraction, unit)
+        given = (self.quasi, None), (self.request.fraction, unit)
         rows = self.db.rows(
             Statement(
                 "risk before",
                 _RISK,
-                (self.original, *asked[0], None, *asked[1]),
+                (self.original, *given[0], None, *given[1]),
                 answers=METRIC_ROWS,
             )
         )
@@ -257,7 +257,7 @@ class _Evaluating:
             Statement(
                 "risk",
                 _RISK,
-                (self._persons(unit), *asked[0], self.roots, *asked[1]),
+                (self._persons(unit), *given[0], self.roots, *given[1]),
                 answers=METRIC_ROWS,
             )
         )
@@ -274,10 +274,10 @@ class _Evaluating:
         if unit in self.tables.release.categories:
             return self.release
         if not self._named:
-            assert self.asked.key is not None
+            assert self.request.key is not None
             both = self.tables.original.relation, self.tables.release.relation
             self.db.run(
-                Statement("persons", linked.persons(_PERSONS, *both, self.asked.key, unit, self.quasi))
+                Statement("persons", linked.persons(_PERSONS, *both, self.request.key, unit, self.quasi))
             )
             self._named = True
         return linked.temporary(_PERSONS)
@@ -286,7 +286,7 @@ class _Evaluating:
         """What the tables reach, which a policy could have demanded; masked records are looked at too."""
         release, original = self.tables.release, self.tables.original
         in_order = release.categories[column] in _ORDERED
-        after = Protected(release.relation, self.quasi, column, in_order, self.asked.vghs.get(column))
+        after = Protected(release.relation, self.quasi, column, in_order, self.request.vghs.get(column))
         before = replace(after, table=original.relation)
         for model in CLASS_MODELS:
             originally = dict(model.reached_by(before)) if column in original.categories else {}
@@ -322,8 +322,8 @@ class _Evaluating:
             for name, of_column, value, note in rows(self.release, self.roots):
                 yield MetricValue(name, of_column, value, note, before.get(name))
 
-        found = values_or_reasons(self.db, GROUPS["disclosure"][:3], disclosure)
-        return [replace(metric, column=column) for metric in found]
+        computed = values_or_reasons(self.db, GROUPS["disclosure"][:3], disclosure)
+        return [replace(metric, column=column) for metric in computed]
 
 
 def _mean(sizes: _Sizes) -> float | None:

@@ -59,16 +59,16 @@ class Tables:
     population: Table | None = None
 
 
-def look_up(connection: Connection, asked: EvaluationRequest) -> Tables:
+def look_up(connection: Connection, request: EvaluationRequest) -> Tables:
     """The tables, if what is asked of them makes sense."""
-    for problem, hint in _contradictions(asked):
+    for problem, hint in _contradictions(request):
         raise UsageError(problem, hint=hint)
     tables = Tables(
-        _table(connection, asked.original, "original"),
-        _table(connection, asked.release, "release"),
-        None if asked.population is None else _table(connection, asked.population, "population"),
+        _table(connection, request.original, "original"),
+        _table(connection, request.release, "release"),
+        None if request.population is None else _table(connection, request.population, "population"),
     )
-    for problem, hint in _missing(asked, tables):
+    for problem, hint in _missing(request, tables):
         raise UsageError(problem, hint=hint)
     return tables
 
@@ -78,78 +78,79 @@ def _table(connection: Connection, name: str, role: str) -> Table:
     return Table(relation, column_categories(connection, relation))
 
 
-def _contradictions(asked: EvaluationRequest) -> Iterator[tuple[str, str]]:
+def _contradictions(request: EvaluationRequest) -> Iterator[tuple[str, str]]:
     """What is wrong whatever the tables are."""
-    quasi, named = list(asked.quasi), [*asked.quasi, *asked.sensitive]
+    quasi, named = list(request.quasi), [*request.quasi, *request.sensitive]
     if not quasi:
         yield (
             "no quasi-identifier is named",
             "name the columns that people could be found by: --quasi age,zip",
         )
-    for column in named + [column for column in (asked.key, asked.unit) if column is not None]:
+    for column in named + [column for column in (request.key, request.unit) if column is not None]:
         check_part(column)
     for column in dict.fromkeys(named):
         if named.count(column) > 1:
             yield f'"{column}" is named twice', "a column is a quasi-identifier or sensitive, once"
-    for column in asked.vghs:
+    for column in request.vghs:
         if column not in named:
             hint = did_you_mean(column, named) or "--vgh COLUMN=NAME is for columns that are evaluated"
             yield f'a hierarchy is given for "{column}", which is no quasi-identifier and not sensitive', hint
-    if asked.population is not None and asked.fraction is not None:
+    if request.population is not None and request.fraction is not None:
         yield "a population table and a sampling fraction are given", "give the one that is known better"
-    if asked.fraction is not None and not 0 < asked.fraction <= 1:
+    if request.fraction is not None and not 0 < request.fraction <= 1:
         yield (
-            f"the sampling fraction is {asked.fraction:g}",
+            f"the sampling fraction is {request.fraction:g}",
             "it is a share of the population: above 0, up to 1",
         )
-    if not 2 <= asked.sampled <= LARGEST_SAMPLE:
+    if not 2 <= request.sampled <= LARGEST_SAMPLE:
         yield (
-            f"a sample of {asked.sampled} records cannot be clustered",
+            f"a sample of {request.sampled} records cannot be clustered",
             f"take 2 to {LARGEST_SAMPLE:,} records",
         )
-    if not -(2**63) <= asked.seed < 2**63:
+    if not -(2**63) <= request.seed < 2**63:
         yield "the seed is too large", "take a whole number of up to 18 digits"
-    if asked.roots is not None and len(asked.roots) != len(quasi):
+    if request.roots is not None and len(request.roots) != len(quasi):
         yield (
-            f"{len(asked.roots)} root labels are given, and {len(quasi)} quasi-identifiers",
+            f"{len(request.roots)} root labels are given, and {len(quasi)} quasi-identifiers",
             "give one for each quasi-identifier, in the same order",
         )
 
 
-def _missing(asked: EvaluationRequest, tables: Tables) -> Iterator[tuple[str, str]]:
+def _missing(request: EvaluationRequest, tables: Tables) -> Iterator[tuple[str, str]]:
     """Columns that the tables do not have."""
-    both = (("original", asked.original, tables.original), ("release", asked.release, tables.release))
-    for column in asked.quasi:
+    both = (("original", request.original, tables.original), ("release", request.release, tables.release))
+    for column in request.quasi:
         for role, name, table in both:
             if column not in table.categories:
                 hint = did_you_mean(column, table.categories) or "quasi-identifiers have to be in both tables"
                 yield f'quasi-identifier "{column}" is not in the {role} {name}', hint
         if tables.population is not None and column not in tables.population.categories:
             yield (
-                f'quasi-identifier "{column}" is not in the population {asked.population}',
+                f'quasi-identifier "{column}" is not in the population {request.population}',
                 "it has the quasi-identifiers of the release, generalized as they are there",
             )
-    for column in asked.sensitive:
+    for column in request.sensitive:
         if column not in tables.release.categories:
             hint = (
                 did_you_mean(column, tables.release.categories)
                 or "sensitive columns are those of the release"
             )
-            yield f'sensitive column "{column}" is not in the release {asked.release}', hint
-    if asked.unit is not None:
-        if asked.unit not in tables.original.categories:
-            hint = did_you_mean(asked.unit, tables.original.categories) or "it names the person of a record"
-            yield f'the unit "{asked.unit}" is not in the original {asked.original}', hint
-        if asked.unit not in tables.release.categories and asked.key is None:
+            yield f'sensitive column "{column}" is not in the release {request.release}', hint
+    if request.unit is not None:
+        if request.unit not in tables.original.categories:
+            hint = did_you_mean(request.unit, tables.original.categories) or "it names the person of a record"
+            yield f'the unit "{request.unit}" is not in the original {request.original}', hint
+        if request.unit not in tables.release.categories and request.key is None:
             yield (
-                f'the unit "{asked.unit}" is not in the release {asked.release}, so nobody knows whose its records are',
+                f'the unit "{request.unit}" is not in the release {request.release}, so nobody knows whose '
+                "its records are",
                 "name a column that both tables have and that tells records apart: --key id",
             )
-    if asked.key is not None:
+    if request.key is not None:
         for role, name, table in both:
-            if asked.key not in table.categories:
+            if request.key not in table.categories:
                 yield (
-                    f'the tables have no common key: "{asked.key}" is not in the {role} {name}',
-                    did_you_mean(asked.key, table.categories)
+                    f'the tables have no common key: "{request.key}" is not in the {role} {name}',
+                    did_you_mean(request.key, table.categories)
                     or "without --key there are still the measures that need no link between the records",
                 )

@@ -26,12 +26,12 @@ Keys = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Spot:
-    """A place in a policy; the spots of one policy share what was found so far."""
+    """A place in a policy; the spots of one policy share what was reported so far."""
 
     file: str
     base: Path  # where the paths in the policy start
     path: Keys = ()
-    found: list[tuple[Keys, Problem]] = field(default_factory=list)
+    reported: list[tuple[Keys, Problem]] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)  # of the files that the policy refers to
 
     def at(self, *keys: str | int) -> Spot:
@@ -60,10 +60,10 @@ class Spot:
     @property
     def faulty(self) -> bool:
         """Whether a problem was found here or deeper."""
-        return any(path[: len(self.path)] == self.path for path, _ in self.found)
+        return any(path[: len(self.path)] == self.path for path, _ in self.reported)
 
     def report(self, message: str, hint: str | None) -> None:
-        self.found.append((self.path, Problem(self.place, message, hint)))
+        self.reported.append((self.path, Problem(self.place, message, hint)))
 
     def attempt(self, read: Reader, value: object) -> Any:
         """What the value means; None after a mistake, which is then reported here."""
@@ -75,7 +75,10 @@ class Spot:
 
     def problems(self, document: Table) -> list[Problem]:
         """All that was found, in the order of the file; what is missing from a table comes first in it."""
-        return [problem for path, problem in sorted(self.found, key=lambda one: _position(document, one[0]))]
+        return [
+            problem
+            for path, problem in sorted(self.reported, key=lambda report: _position(document, report[0]))
+        ]
 
 
 @dataclass(frozen=True)
@@ -111,14 +114,14 @@ def read_table(spot: Spot, value: object, keys: Mapping[str, Key]) -> Table:
     for name, key in keys.items():
         if key.missing is not None and name not in value:
             spot.at(name).report(f"{spot.at(name).key} is missing", key.missing)
-    said: Table = {}
+    read: Table = {}
     for name, entry in value.items():
         here = spot.at(name)
         if name not in keys:
             here.report(f"unknown key {quoted(here.key)}", suggestion(name, keys, "the keys here are"))
         elif (meaning := here.attempt(keys[name].read, entry)) is not None:
-            said[name] = meaning
-    return said
+            read[name] = meaning
+    return read
 
 
 def written(key: str) -> str:

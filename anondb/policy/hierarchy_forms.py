@@ -40,9 +40,9 @@ def read_hierarchy(spot: Spot, value: object) -> Hierarchy | None:
         fault = "mixes several forms" if forms else "has none of the forms that there are"
         examples = ", ".join(form.example for form in _FORMS)
         raise UsageError(f"{spot.key} {fault}", hint=f'write one of "name of a stored hierarchy", {examples}')
-    before = len(spot.found)
-    said = read_table(spot, value, forms[0].keys)
-    return forms[0].make(said) if len(spot.found) == before else None
+    before = len(spot.reported)
+    keys = read_table(spot, value, forms[0].keys)
+    return forms[0].make(keys) if len(spot.reported) == before else None
 
 
 def _read_csv(spot: Spot, value: object) -> Path:
@@ -108,11 +108,11 @@ class _Form:
 
 
 _FORMS = (
-    _Form('{ csv = "job.csv" }', {"csv": Key(_read_csv)}, lambda said: CsvVgh(said["csv"])),
+    _Form('{ csv = "job.csv" }', {"csv": Key(_read_csv)}, lambda keys: CsvVgh(keys["csv"])),
     _Form(
         "{ build = true }",
         {"build": Key(_read_build, "add build = true"), "ontology": Key(read_text)},
-        lambda said: BuiltVgh(said.get("ontology", "wordnet")),
+        lambda keys: BuiltVgh(keys.get("ontology", "wordnet")),
     ),
     _Form(
         "{ start = 17, widths = [5, 10, 20] }",
@@ -120,8 +120,8 @@ _FORMS = (
             "start": Key(read_number),
             "widths": Key(_read_widths, "add the widths of the ranges: widths = [5, 10, 20]"),
         },
-        lambda said: Intervals(said.get("start", Decimal(0)), said["widths"]),
+        lambda keys: Intervals(keys.get("start", Decimal(0)), keys["widths"]),
     ),
-    _Form("{ dates = true }", {"dates": Key(_read_units)}, lambda said: Dates(said["dates"])),
-    _Form('{ mask = "right" }', {"mask": Key(choice(MASK_SIDES))}, lambda said: Mask(said["mask"])),
+    _Form("{ dates = true }", {"dates": Key(_read_units)}, lambda keys: Dates(keys["dates"])),
+    _Form('{ mask = "right" }', {"mask": Key(choice(MASK_SIDES))}, lambda keys: Mask(keys["mask"])),
 )

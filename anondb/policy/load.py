@@ -63,42 +63,44 @@ def parse(text: str, *, place: str = "policy", base: Path | None = None) -> Poli
     """The policy that a text says; relative paths in it start at `base`. All its problems are one error."""
     document = _document(text, place)
     spot = Spot(place, base or Path())
-    said = read_table(spot, document, TOP)
-    check_together(spot, said, document)
-    if spot.found:
+    keys = read_table(spot, document, TOP)
+    check_together(spot, keys, document)
+    if spot.reported:
         raise PolicyError(spot.problems(document))
     return Policy(
-        source=said["source"],
-        target=said["target"],
-        privacy=_privacy(said["privacy"], METHODS[said["method"]["algorithm"]].suppression),
-        method=Method(**said["method"]),
-        columns=tuple(Column(name, **column) for name, column in said["columns"].items()),
+        source=keys["source"],
+        target=keys["target"],
+        privacy=_privacy(keys["privacy"], METHODS[keys["method"]["algorithm"]].suppression),
+        method=Method(**keys["method"]),
+        columns=tuple(Column(name, **column) for name, column in keys["columns"].items()),
         text=text,
         place=place,
         sha256=_fingerprint(document, spot.digests),
     )
 
 
-def columns_said(text: str) -> Table:
+def columns_as_written(text: str) -> Table:
     """What the text of a policy says of its columns, also one of an older version: nothing is checked."""
-    said = _document(text, "policy").get("columns", {})
-    return said if isinstance(said, dict) else {}
+    keys = _document(text, "policy").get("columns", {})
+    return keys if isinstance(keys, dict) else {}
 
 
 def _read_privacy(spot: Spot, value: object) -> Table:
-    said = read_table(spot, value, PRIVACY)
-    if spot.at("k").faulty or "k" in said:
-        return said
+    keys = read_table(spot, value, PRIVACY)
+    if spot.at("k").faulty or "k" in keys:
+        return keys
     # a model may demand nothing, as t = 1 does, and one that could not be understood may demand something
     unclear = any(spot.at(model.name).faulty for model in SENSITIVE_MODELS)
-    protected = any(model.demands(keys) for model in SENSITIVE_MODELS for _, keys in said.get(model.name, ()))
+    protected = any(
+        model.demands(demand) for model in SENSITIVE_MODELS for _, demand in keys.get(model.name, ())
+    )
     if not (unclear or protected):
         hint = "add k = 5: each released record then looks like at least four others"
         spot.at("k").report("k is missing", hint)
-    elif "unit" in said:
+    elif "unit" in keys:
         hint = "add k = 5: each class then has five persons"
         spot.at("unit").report("unit names the persons that k counts, and there is no k", hint)
-    return said
+    return keys
 
 
 def _privacy(keys: Table, suppression: float) -> Privacy:
@@ -154,19 +156,19 @@ def _read_column(spot: Spot, value: object) -> Table:
         role = value if isinstance(value, str) and value in list(Role) else "quasi"
         hint = f'write {written(spot.key)} = {{ role = "{role}" }}'
         raise UsageError(f"{written(spot.key)} must be a table, not {shown(value)}", hint=hint)
-    said = read_table(spot, value, COLUMN)
-    role = said.get("role", Role.QUASI)
-    for key in said.keys() & {"min_level", "max_level"} if role is not Role.QUASI else ():
+    keys = read_table(spot, value, COLUMN)
+    role = keys.get("role", Role.QUASI)
+    for key in keys.keys() & {"min_level", "max_level"} if role is not Role.QUASI else ():
         message = f"{role} column {quoted(spot.name)} has a {key}, but only quasi-identifiers have levels"
         spot.at(key).report(message, instead(role, "the key"))
-    if "keep" in said and role not in (Role.SENSITIVE, Role.OTHER):
+    if "keep" in keys and role not in (Role.SENSITIVE, Role.OTHER):
         message = f"{role} column {quoted(spot.name)} has a keep, but it is not released as it is"
         spot.at("keep").report(message, "leave the key out")
-    if (low := said.get("min_level", 0)) > (high := said.get("max_level", low)):
+    if (low := keys.get("min_level", 0)) > (high := keys.get("max_level", low)):
         message = f"min_level {shown(low)} lies above max_level {shown(high)}"
         spot.at("min_level").report(message, "make min_level the smaller one, or both the same")
     check_part(spot.name)
-    return said
+    return keys
 
 
 def _read_role(spot: Spot, value: object) -> Role:
@@ -242,12 +244,12 @@ def _fault(place: str, message: str, hint: str) -> PolicyError:
 def _fingerprint(document: Table, digests: Mapping[str, str]) -> str:
     """SHA-256 of what the policy says and of the files it refers to, however it is laid out."""
     # the release has its columns in the order of the policy, so their order is part of what it says
-    said = {**document, "columns": list(document["columns"].items())}
+    keys = {**document, "columns": list(document["columns"].items())}
     # a model is the same in a table and in an array of one
-    said["privacy"] = {
-        key: [value] if isinstance(value, dict) else value for key, value in said["privacy"].items()
+    keys["privacy"] = {
+        key: [value] if isinstance(value, dict) else value for key, value in keys["privacy"].items()
     }
-    return hashlib.sha256(json.dumps([_plain(said), digests], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([_plain(keys), digests], sort_keys=True).encode()).hexdigest()
 
 
 def _plain(value: Any) -> Any:

@@ -22,35 +22,39 @@ Models = Sequence[tuple[type[SensitiveModel], Spot, Table]]
 """The models of a policy: of which sort, where, and what it says of each."""
 
 
-def check_together(spot: Spot, said: Table, document: Table) -> None:
+def check_together(spot: Spot, tables: Table, document: Table) -> None:
     """Report what is wrong between tables that may each be right."""
-    if "source" in said and said["source"] == said.get("target"):
+    if "source" in tables and tables["source"] == tables.get("target"):
         spot.at("target").report("target is the source itself", "name another table; the run makes it")
-    if "columns" not in said:
+    if "columns" not in tables:
         return
     written: Table = document["columns"]
-    roles: Roles = {name: said["columns"].get(name, {}).get("role") for name in written}
+    roles: Roles = {name: tables["columns"].get(name, {}).get("role") for name in written}
     # a hierarchy that could not be read is there all the same
-    with_hierarchy = {name for name in said["columns"] if "hierarchy" in written[name]}
-    method, privacy = said.get("method", {}), said.get("privacy", {})
+    with_hierarchy = {name for name in tables["columns"] if "hierarchy" in written[name]}
+    method, privacy = tables.get("method", {}), tables.get("privacy", {})
     algorithm = METHODS.get(method.get("algorithm", ""))
-    keys = PolicyKeys(said["columns"], privacy, method, roles, with_hierarchy)
+    keys = PolicyKeys(tables["columns"], privacy, method, roles, with_hierarchy)
     if not keys.quasi and all(roles.values()):
         spot.at("columns", "").report(
             "no column is a quasi-identifier, so that there is nothing to anonymize",
             'set role = "quasi" for what could single out a person: age, zip code, occupation',
         )
-    check_columns(spot, said["columns"], algorithm, METHODS)
+    check_columns(spot, tables["columns"], algorithm, METHODS)
     if algorithm:
         algorithm.check(spot, keys)
     check_models(spot, privacy, algorithm)
     _check_weights(spot.at("method", "weights"), method.get("weights", {}), roles)
-    _check_unit(spot.at("privacy", "unit"), privacy, roles, said["columns"])
-    models = [(model, *one) for model in SENSITIVE_MODELS for one in privacy.get(model.name, ())]
+    _check_unit(spot.at("privacy", "unit"), privacy, roles, tables["columns"])
+    models = [
+        (model, *place_and_keys)
+        for model in SENSITIVE_MODELS
+        for place_and_keys in privacy.get(model.name, ())
+    ]
     for _, here, keys in models:
         _check_protected(here.at("column"), keys.get("column"), roles)
     _check_hierarchies(spot, models, roles, with_hierarchy)
-    check_le_diversity(spot, said, roles, with_hierarchy, algorithm)
+    check_le_diversity(spot, tables, roles, with_hierarchy, algorithm)
     _check_generalized(spot, models, roles, with_hierarchy)
 
 

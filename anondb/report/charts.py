@@ -31,13 +31,13 @@ def bars(title: str, description: str, rows: Sequence[str], series: Sequence[Bar
     several = len(series) > 1
     with theme.canvas(_ROW * (0.75 * len(series) + 0.35) * len(rows) + 34 * several + 12) as (figure, axes):
         thick = 0.8 / len(series)
-        for place, one in enumerate(series):
+        for place, bars_ in enumerate(series):
             at = [row + (place - (len(series) - 1) / 2) * thick for row in range(len(rows))]
-            lengths = [value or 0.0 for value in one.values]
-            drawn = axes.barh(at, lengths, thick * 0.88, color=one.colour, label=one.name)
-            texts = [formatted(value, unit) for value in one.values]
+            lengths = [value or 0.0 for value in bars_.values]
+            drawn = axes.barh(at, lengths, thick * 0.88, color=bars_.colour, label=bars_.name)
+            texts = [formatted(value, unit) for value in bars_.values]
             axes.bar_label(drawn, texts, padding=4, fontsize=theme.LABEL - 1, color=theme.INK)
-        most = max((value or 0.0 for one in series for value in one.values), default=0.0)
+        most = max((value or 0.0 for bars_ in series for value in bars_.values), default=0.0)
         axes.set_xlim(0, most * 1.18 or 1)
         axes.set_xticks([])
         axes.spines["bottom"].set_visible(False)

@@ -19,7 +19,7 @@ Point = tuple[str, int, float, float]
 def page(domain: str, points: Sequence[Point], explained: tuple[float, float]) -> str:
     """The report: the picture, and its values as a table."""
     title = f"Synthetic tables of {domain}"
-    told = (
+    description = (
         f"{len(points)} tables. Each is described by the mean and the deviation of the frequencies of every "
         f"attribute; the two principal components show {explained[0]:.0%} and {explained[1]:.0%} of how they differ. "
         "A larger mark is a larger table."
@@ -35,8 +35,8 @@ def page(domain: str, points: Sequence[Point], explained: tuple[float, float]) -
         f"<title>{escape(title)}</title>\n<style>\n{_STYLE.read_text(encoding='utf-8')}\n"
         # one column: there are no sections to go to
         ".page { display: block; max-width: 52rem; }\n</style>\n</head>\n"
-        f'<body>\n<main class="page">\n<h1>{escape(title)}</h1>\n<p>{escape(told)}</p>\n'
-        f'<figure class="card wide scroll">\n{_picture(title, told, points)}\n</figure>\n'
+        f'<body>\n<main class="page">\n<h1>{escape(title)}</h1>\n<p>{escape(description)}</p>\n'
+        f'<figure class="card wide scroll">\n{_picture(title, description, points)}\n</figure>\n'
         f'<div class="card scroll">\n<table>\n<thead><tr><th>distribution</th>{heads}</tr></thead>\n'
         f"<tbody>\n{rows}\n</tbody>\n</table>\n</div>\n</main>\n</body>\n</html>\n"
     )
@@ -46,7 +46,7 @@ def _number(text: str) -> str:
     return f'<td class="number">{text}</td>'
 
 
-def _picture(title: str, told: str, points: Sequence[Point]) -> str:
+def _picture(title: str, description: str, points: Sequence[Point]) -> str:
     least = min(rows for _, rows, _, _ in points)
     with theme.canvas(440, 640) as (figure, axes):
         for place, name in enumerate(dict.fromkeys(point[0] for point in points)):
@@ -64,4 +64,4 @@ def _picture(title: str, told: str, points: Sequence[Point]) -> str:
         axes.set_xlabel("component 1")
         axes.set_ylabel("component 2")
         figure.legend(loc="outside right upper")
-        return theme.svg(figure, title, told)
+        return theme.svg(figure, title, description)

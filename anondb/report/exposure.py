@@ -33,11 +33,13 @@ def exposure(
 def _guess(guesses: Mapping[str, float], bounded: Collection[str | None]) -> str:
     """By size, the surest first: whoever finds a person's class is right so often who says its commonest value."""
     ordered = sorted(guesses, key=lambda column: -guesses[column])
-    told = [f"{percent(guesses[column])} for {column}" for column in ordered[:_MOST]]
+    guesses_in_words = [f"{percent(guesses[column])} for {column}" for column in ordered[:_MOST]]
     if rest := ordered[_MOST:]:
-        told.append(f"at most {percent(guesses[rest[0]])} for {len(rest)} more")
+        guesses_in_words.append(f"at most {percent(guesses[rest[0]])} for {len(rest)} more")
     unasked = [column for column in ordered if column not in bounded]
     if not unasked:
-        return f"{', '.join(told)}, the share of one value in a class"
+        return f"{', '.join(guesses_in_words)}, the share of one value in a class"
     of = "" if len(unasked) == len(ordered) else f" of {listed(unasked[:_MOST])}"
-    return f"{', '.join(told)}, the share of one value in a class; no l-diversity{of} was asked for"
+    return (
+        f"{', '.join(guesses_in_words)}, the share of one value in a class; no l-diversity{of} was asked for"
+    )

@@ -36,24 +36,29 @@ def write(ranking: Ranking, drawn: Sequence[Drawn], made_by: Mapping[str, str], 
 
 def render(ranking: Ranking, drawn: Sequence[Drawn], made_by: Mapping[str, str]) -> str:
     """The page as the text of an HTML file."""
-    simplified = [(one.name, trees.drawing(one.name, one.table, None, one.losses)) for one in drawn]
+    simplified = [
+        (hierarchy.name, trees.drawing(hierarchy.name, hierarchy.table, None, hierarchy.losses))
+        for hierarchy in drawn
+    ]
     return html.page(
         "hierarchies.html",
         ranking=ranking,
         scores=_scores(ranking, made_by),
         structure=_structure(ranking),
         simplified=[(name, svg) for name, svg in simplified if svg is not None],
-        exhaustive=next((_exhaustive(one) for one in drawn if _can_be_read(one)), None),
+        exhaustive=next((_exhaustive(hierarchy) for hierarchy in drawn if _can_be_read(hierarchy)), None),
     )
 
 
-def _can_be_read(one: Drawn) -> bool:
-    return one.edges is not None and len(one.table.rows) <= _MOST_LEAVES
+def _can_be_read(hierarchy: Drawn) -> bool:
+    return hierarchy.edges is not None and len(hierarchy.table.rows) <= _MOST_LEAVES
 
 
-def _exhaustive(one: Drawn) -> str:
+def _exhaustive(hierarchy: Drawn) -> str:
     caption = "with every loss on its edge"
-    return picture.svg(one.name, caption, one.table, one.losses, edges=one.edges, embedded=True)
+    return picture.svg(
+        hierarchy.name, caption, hierarchy.table, hierarchy.losses, edges=hierarchy.edges, embedded=True
+    )
 
 
 def _scores(ranking: Ranking, made_by: Mapping[str, str]) -> Table:
@@ -61,27 +66,27 @@ def _scores(ranking: Ranking, made_by: Mapping[str, str]) -> Table:
     weights = ranking.method.weights
     aspects = [f"{name} ({weights[name]:g})" for name in ASPECTS]
     rows = [
-        [one.vgh, str(one.rank), f"{one.score:g}", *_ranked(one), made_by.get(one.vgh, "")]
-        for one in ranking.ranked
+        [ranked.vgh, str(ranked.rank), f"{ranked.score:g}", *_ranked(ranked), made_by.get(ranked.vgh, "")]
+        for ranked in ranking.ranked
     ]
     return Table(["Hierarchy", "Rank", "Score", *aspects, "Made by"], rows, (0, 3 + len(ASPECTS)))
 
 
-def _ranked(one: Ranked) -> list[str]:
-    found = [one.aspects[name] for name in ASPECTS]
-    return ["–" if aspect.score is None else f"{aspect.score:.4f} (#{aspect.rank})" for aspect in found]
+def _ranked(ranked: Ranked) -> list[str]:
+    aspects = [ranked.aspects[name] for name in ASPECTS]
+    return ["–" if aspect.score is None else f"{aspect.score:.4f} (#{aspect.rank})" for aspect in aspects]
 
 
 def _structure(ranking: Ranking) -> Table:
     head = ["Hierarchy", "Leaves", "Classes", *_STRUCTURE]
     rows = [
         [
-            one.vgh,
-            f"{one.leaves:,}",
-            f"{one.ancestors:,}",
-            *(_spread(one.structure[name]) for name in _STRUCTURE),
+            ranked.vgh,
+            f"{ranked.leaves:,}",
+            f"{ranked.ancestors:,}",
+            *(_spread(ranked.structure[name]) for name in _STRUCTURE),
         ]
-        for one in ranking.ranked
+        for ranked in ranking.ranked
     ]
     return Table([part[:1].upper() + part[1:] for part in head], rows)
 

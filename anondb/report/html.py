@@ -137,11 +137,11 @@ def _tree(column: ColumnReport) -> str | None:
 
 def _stages(statements: Sequence[Statement]) -> list[tuple[str, list[Statement], float]]:
     """The statements of each stage in their order, with the milliseconds of all."""
-    found = []
+    stages = []
     for stage, group in groupby(statements, key=lambda statement: statement.stage):
         ran = list(group)
-        found.append((stage, ran, sum(statement.ms or 0.0 for statement in ran)))
-    return found
+        stages.append((stage, ran, sum(statement.ms or 0.0 for statement in ran)))
+    return stages
 
 
 def _glossary(metrics: Sequence[ReportedMetric]) -> list[tuple[str, str]]:

@@ -22,7 +22,7 @@ LOOKS = {
     "pruned": State("not needed", theme.REST, "o", False),
 }
 
-_TOLD = {
+_IN_WORDS = {
     "anonymous": "meet the policy",
     "not anonymous": "do not",
     "pruned": "did not have to be looked at",
@@ -44,7 +44,7 @@ def _description(lattice: LatticeReport) -> str:
     states: Counter[str] = Counter()
     for (_, state), nodes in lattice.counts().items():
         states[state] += nodes
-    counts = listed([f"{states[state]:,} {told}" for state, told in _TOLD.items() if states[state]])
+    counts = listed([f"{states[state]:,} {words}" for state, words in _IN_WORDS.items() if states[state]])
     text = f"{counted(states.total(), 'combination')} of levels: {counts}."
     if lattice.chosen is not None:
         named = zip(lattice.columns, lattice.chosen, strict=True)

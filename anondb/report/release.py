@@ -136,8 +136,8 @@ def _reported(
     metrics: Mapping[tuple[str, str], float], notes: Mapping[str, str], columns: Sequence[str]
 ) -> tuple[ReportedMetric, ...]:
     """Metrics of utility and risk, those of the whole release and of a column in the order of their definitions."""
-    told = {tuple(key.partition(":")[::2]): note for key, note in notes.items()}
-    keys = {(name.removesuffix(_BEFORE), column) for name, column in (*metrics, *told)}
+    note_of = {tuple(key.partition(":")[::2]): note for key, note in notes.items()}
+    keys = {(name.removesuffix(_BEFORE), column) for name, column in (*metrics, *note_of)}
     places = {key: there for key in keys if (there := place(key[0])) is not None}
 
     def order(key: tuple[str, str]) -> tuple[tuple[int, int], str, int]:
@@ -150,7 +150,7 @@ def _reported(
             metrics.get((name, column)),
             before=metrics.get((name + _BEFORE, column)),
             column=column or None,
-            note=told.get((name, column), ""),
+            note=note_of.get((name, column), ""),
         )
         for name, column in sorted(places, key=order)
     )

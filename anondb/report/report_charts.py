@@ -48,8 +48,8 @@ def class_sizes(sizes: ClassSizes, k: int | None) -> Chart:
         classes = _in_bins(bins, counts)
         records = _in_bins(bins, {size: size * classes for size, classes in counts.items()})
         total = sum(records) or 1
-        shares.append(Bars(name, colour, [found / total for found in records]))
-        columns += [[f"{found:,}" for found in classes], [f"{found:,}" for found in records]]
+        shares.append(Bars(name, colour, [count / total for count in records]))
+        columns += [[f"{count:,}" for count in classes], [f"{count:,}" for count in records]]
     smallest = min(sizes.after, default=0)
     title = "Records by the size of their class"
     demanded = "" if k is None else f"; the policy demands {k:,}"
@@ -78,10 +78,10 @@ def size_bins(sizes: Sequence[int], k: int) -> list[tuple[int, int]]:
 
 def _in_bins(bins: Sequence[tuple[int, int]], values: Mapping[int, int]) -> list[int]:
     starts = [low for low, _ in bins]
-    found = [0] * len(bins)
+    totals = [0] * len(bins)
     for size, value in values.items():
-        found[bisect_right(starts, size) - 1] += value
-    return found
+        totals[bisect_right(starts, size) - 1] += value
+    return totals
 
 
 def risk(metrics: Sequence[ReportedMetric]) -> Chart | None:
@@ -155,9 +155,9 @@ def seconds(data: ReportData) -> Chart | None:
     return Chart(title, description, drawn, Table(["Stage", "Seconds", "Share"], rows))
 
 
-def comparison(compared: Comparison) -> Iterator[Chart]:
+def comparison(comparison_of_runs: Comparison) -> Iterator[Chart]:
     """One chart a metric over k, or over the number of quasi-identifiers where k is always the same."""
-    runs = [run for run in compared.runs if not run.failure]
+    runs = [run for run in comparison_of_runs.runs if not run.failure]
     over_k = len({run.k for run in runs}) > 1 or len({run.quasi for run in runs}) < 2
     axis = "k" if over_k else "quasi-identifiers"
     if over_k:  # one line an algorithm: of the runs with most columns
@@ -169,26 +169,29 @@ def comparison(compared: Comparison) -> Iterator[Chart]:
     for name in (name for name in _COMPARED if name in known):
         meant = describe(name)
         values = {(run.algorithm, run.k if over_k else run.quasi): run.metrics.get(name) for run in runs}
-        series = {one: [values.get((one, step)) for step in steps] for one in algorithms}
+        series = {algorithm: [values.get((algorithm, step)) for step in steps] for algorithm in algorithms}
         title = f"{meant.label} by {axis}"
         good = f" {meant.better.capitalize()} is better." if meant.better else ""
         description = f"{meant.label} of {listed(algorithms)}.{good}"
         texts = [str(step) for step in steps]
         drawn = charts.lines(title, description, texts, axis, series, meant.format)
-        rows = [[one, *(formatted(value, meant.format) for value in series[one])] for one in algorithms]
+        rows = [
+            [algorithm, *(formatted(value, meant.format) for value in series[algorithm])]
+            for algorithm in algorithms
+        ]
         yield Chart(
             title, description, drawn, Table(["Algorithm", *(f"{axis} = {step}" for step in texts)], rows)
         )
 
 
-def comparison_table(compared: Comparison) -> Table:
+def comparison_table(comparison_of_runs: Comparison) -> Table:
     """Every metric of every run."""
-    names = list(dict.fromkeys(name for run in compared.runs for name in run.metrics))
-    several = len({run.quasi for run in compared.runs}) > 1
-    selected = any(run.selected or run.failure for run in compared.runs)
+    names = list(dict.fromkeys(name for run in comparison_of_runs.runs for name in run.metrics))
+    several = len({run.quasi for run in comparison_of_runs.runs}) > 1
+    selected = any(run.selected or run.failure for run in comparison_of_runs.runs)
     head = ["Algorithm", "k", *["Columns"] * several, *(describe(name).label for name in names)]
     rows = []
-    for run in compared.runs:
+    for run in comparison_of_runs.runs:
         row = [run.algorithm, f"{run.k:,}", *[str(run.quasi)] * several]
         row += [formatted(run.metrics.get(name), describe(name).format) for name in names]
         rows.append([*row, *[run.failure or run.selected or NONE] * selected])

@@ -96,15 +96,15 @@ def svg(figure: Figure, title: str, description: str) -> str:
     _keep_needed_ids(page, title)
     for element in page.iter():
         if "style" in element.attrib:
-            style = _COLOUR.sub(lambda found: f"var(--{_VARIABLES[found[0]]})", element.attrib["style"])
+            style = _COLOUR.sub(lambda match: f"var(--{_VARIABLES[match[0]]})", element.attrib["style"])
             element.set("style", re.sub(r"font: [\d.]+px [^;]*", _font_size, style))
     page.attrib.pop("version", None)
     _, _, width, height = page.attrib["viewBox"].split()
     page.attrib |= {"width": width, "height": height, "role": "img", "class": "plot"}
     for place, (tag, text) in enumerate((("title", title), ("desc", description))):
-        told = ElementTree.Element(tag)
-        told.text = printable(text)
-        page.insert(place, told)
+        text_element = ElementTree.Element(tag)
+        text_element.text = printable(text)
+        page.insert(place, text_element)
     page.set("aria-label", printable(f"{title}. {description}"))
     return ElementTree.tostring(page, encoding="unicode")
 

@@ -44,10 +44,10 @@ def _lowest(row: tuple[str, ...], cut: int, leaves: set[str]) -> int:
 
 def drawing(name: str, table: VghTable, level: int | None, losses: Losses) -> str | None:
     """The tree as SVG for a page that has the style, or None where there is nothing to draw."""
-    found = without_leaves(table, level, losses)
-    if found is None:
+    drawn = without_leaves(table, level, losses)
+    if drawn is None:
         return None
-    reduced, shown = found
+    reduced, shown = drawn
     caption = f"from level {max(1, level or 0)} to the root"
     return picture.svg(name, caption, reduced, shown, max_leaves=_most_children(reduced), embedded=True)
 

@@ -86,9 +86,9 @@ def _privacy(data: ReportData, run: RunSummary) -> Iterator[str]:
         yield KAnonymity.sentence(run.k, f"{run.k}", None, variant)
     else:
         yield "Some released records look like no other."
-    yield from (one.sentence for one in data.kept)
-    told = (model_in_words(model) for model in data.models if model.kind != "k_anonymity")
-    yield from (sentence for sentence in told if sentence)
+    yield from (column.sentence for column in data.kept)
+    sentences = (model_in_words(model) for model in data.models if model.kind != "k_anonymity")
+    yield from (sentence for sentence in sentences if sentence)
     risk = next((m for m in data.metrics if m.name == "prosecutor_max" and m.column is None), None)
     if risk is not None and risk.after:
         known = listed([column.name for column in data.quasi])

@@ -86,16 +86,16 @@ def looked_up(run: Evaluating) -> Account:
 def _column(
     column: Column, quasi: Quasi | None, levels: Sequence[int] | None, *, replaced: bool = False
 ) -> Account:
-    found: Account = {"name": column.name, "role": str(column.role)}
+    entry: Account = {"name": column.name, "role": str(column.role)}
     if quasi is not None and column.role is Role.QUASI:
-        found["hierarchy"] = in_words(column.hierarchy)
+        entry["hierarchy"] = in_words(column.hierarchy)
         if column.ontology:
-            found["hierarchy"] = f"no hierarchy: concepts of {', '.join(column.ontology)}"
+            entry["hierarchy"] = f"no hierarchy: concepts of {', '.join(column.ontology)}"
         elif replaced and column.hierarchy is None:
-            found["hierarchy"] = "no hierarchy: values of the data"
-        found["height"] = quasi.height
-        found["level"] = None if levels is None else levels[quasi.number - 1]
-    return found
+            entry["hierarchy"] = "no hierarchy: values of the data"
+        entry["height"] = quasi.height
+        entry["level"] = None if levels is None else levels[quasi.number - 1]
+    return entry
 
 
 def in_words(hierarchy: Hierarchy | None) -> str:
@@ -159,10 +159,12 @@ def binned(sizes: Iterable[Sequence[int]], k: int) -> list[tuple[int, int]]:
     edges = {step * 10**power for power in range(len(str(most))) for step in _STEPS}
     starts = sorted(edges | {k, smallest, smallest + 1, most})
     kept: list[tuple[int, int]] = []
-    for _, group in groupby(sorted(by_size.items()), lambda one: sum(start <= one[0] for start in starts)):
-        found = list(group)
-        classes = sum(count for _, count in found)
-        size, larger = divmod(sum(size * count for size, count in found), classes)
+    for _, group in groupby(
+        sorted(by_size.items()), lambda entry: sum(start <= entry[0] for start in starts)
+    ):
+        sizes_of_bin = list(group)
+        classes = sum(count for _, count in sizes_of_bin)
+        size, larger = divmod(sum(size * count for size, count in sizes_of_bin), classes)
         kept += [pair for pair in ((size, classes - larger), (size + 1, larger)) if pair[1]]
     return kept
 

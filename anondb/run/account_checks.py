@@ -46,7 +46,7 @@ def _of_columns(lattice: LatticeAccount, columns: int) -> bool:
     nodes = lattice.nodes or ()
     states = {*(node.state for node in nodes), *(state for _, state, _ in lattice.heights or ())}
     levels = [lattice.chosen, *(node.levels for node in nodes)]
-    return states <= set(STATES) and all(len(one) == columns for one in levels)
+    return states <= set(STATES) and all(len(node) == columns for node in levels)
 
 
 def _fits(tree: tuple[BranchAccount, ...], height: int) -> bool:

@@ -51,19 +51,19 @@ def read(kept: object, *, of: str = "the run") -> RunAccount:
 
 def parsed(kept: object) -> RunAccount:
     """The account with its types checked; of a newer version, the parts that are understood."""
-    parts = _object(kept, "the result")
-    version = _whole(parts.get("version", 1), "version", least=1)
+    keys = _object(kept, "the result")
+    version = _whole(keys.get("version", 1), "version", least=1)
     reader = _Reader(newer=version > VERSION)
-    report = reader.part(parts, "report", _object, {})
+    report = reader.part(keys, "report", _object, {})
     account = RunAccount(
         version=version,
-        **{name: reader.part(parts, name, _whole, 0) for name in _COUNTS},
-        seconds=reader.part(parts, "seconds", _mapping(_number), {}),
-        notes=reader.part(parts, "notes", _mapping(_text), {}),
-        kept=reader.part(parts, "kept", _list(_kept), ()),
-        partitions=reader.part(parts, "partitions", _whole, None),
-        bounds=reader.part(parts, "bounds", _text, None),
-        fused=reader.part({"": parts} if parts.keys() >= set(_FUSED) else {}, "", _fused, None),
+        **{name: reader.part(keys, name, _whole, 0) for name in _COUNTS},
+        seconds=reader.part(keys, "seconds", _mapping(_number), {}),
+        notes=reader.part(keys, "notes", _mapping(_text), {}),
+        kept=reader.part(keys, "kept", _list(_kept), ()),
+        partitions=reader.part(keys, "partitions", _whole, None),
+        bounds=reader.part(keys, "bounds", _text, None),
+        fused=reader.part({"": keys} if keys.keys() >= set(_FUSED) else {}, "", _fused, None),
         columns=reader.part(report, "columns", _list(_column), ()),
         models=reader.part(report, "models", _list(_model), ()),
         suppression=reader.part(report, "suppression", _suppression, None),
@@ -71,7 +71,7 @@ def parsed(kept: object) -> RunAccount:
         sizes=reader.part(report, "sizes", _sizes, None),
         trees=reader.part(report, "trees", _mapping(_list(_branch)), None),
     )
-    return _with_others(account, parts)
+    return _with_others(account, keys)
 
 
 class _Reader:
@@ -79,25 +79,25 @@ class _Reader:
         self.newer = newer
 
     def part(
-        self, parts: Mapping[str, Any], key: str, read_it: Callable[[Any, str], Part], default: Any
+        self, keys: Mapping[str, Any], key: str, read_it: Callable[[Any, str], Part], default: Any
     ) -> Any:
         """The part of this name, or its default; a newer version may have changed what it is."""
-        if parts.get(key) is None:
+        if keys.get(key) is None:
             return default
         try:
-            return read_it(parts[key], key)
+            return read_it(keys[key], key)
         except UnreadableError:
             if self.newer:
                 return default
             raise
 
 
-def _with_others(account: RunAccount, parts: Mapping[str, Any]) -> RunAccount:
+def _with_others(account: RunAccount, keys: Mapping[str, Any]) -> RunAccount:
     """What no field holds stays as it was: a part that is there and empty, too."""
     held = {"version", "report", "seconds", "notes", "kept", *_COUNTS}
     held |= {name for name in ("partitions", "bounds") if getattr(account, name) is not None}
     held |= set() if account.fused is None else set(_FUSED)
-    return replace(account, others={key: value for key, value in parts.items() if key not in held})
+    return replace(account, others={key: value for key, value in keys.items() if key not in held})
 
 
 def _refuse(at: str, wanted: str) -> NoReturn:
@@ -134,24 +134,22 @@ def _number(value: Any, at: str) -> float:
     return value
 
 
-def _list(read_one: Callable[[Any, str], Part]) -> Callable[[Any, str], tuple[Part, ...]]:
+def _list(read_entry: Callable[[Any, str], Part]) -> Callable[[Any, str], tuple[Part, ...]]:
     return lambda value, at: tuple(
-        read_one(one, f"{at}[{place}]") for place, one in enumerate(_sequence(value, at))
+        read_entry(entry, f"{at}[{place}]") for place, entry in enumerate(_sequence(value, at))
     )
 
 
-def _mapping(read_one: Callable[[Any, str], Part]) -> Callable[[Any, str], dict[str, Part]]:
+def _mapping(read_entry: Callable[[Any, str], Part]) -> Callable[[Any, str], dict[str, Part]]:
     # keys are names of columns or stages: an error shows the place of a wrong value, and not its key
     return lambda value, at: {
-        _text(key, f"a key of {at}"): read_one(one, f"a value of {at}")
-        for key, one in _object(value, at).items()
+        _text(key, f"a key of {at}"): read_entry(entry, f"a value of {at}")
+        for key, entry in _object(value, at).items()
     }
 
 
-def _optional(
-    parts: Mapping[str, Any], key: str, at: str, read_it: Callable[[Any, str], Part]
-) -> Part | None:
-    return None if parts.get(key) is None else read_it(parts[key], f"{at}.{key}")
+def _optional(keys: Mapping[str, Any], key: str, at: str, read_it: Callable[[Any, str], Part]) -> Part | None:
+    return None if keys.get(key) is None else read_it(keys[key], f"{at}.{key}")
 
 
 def _entries(value: Any, at: str, *read_them: Callable[[Any, str], Any]) -> tuple[Any, ...]:
@@ -160,19 +158,19 @@ def _entries(value: Any, at: str, *read_them: Callable[[Any, str], Any]) -> tupl
     if len(entries) != len(read_them):
         _refuse(at, f"a list of {len(read_them)}")
     return tuple(
-        read_it(one, f"{at}[{place}]")
-        for place, (one, read_it) in enumerate(zip(entries, read_them, strict=True))
+        read_it(entry, f"{at}[{place}]")
+        for place, (entry, read_it) in enumerate(zip(entries, read_them, strict=True))
     )
 
 
 def _kept(value: Any, at: str) -> Kept:
-    parts = _object(value, at)
+    keys = _object(value, at)
     return Kept(
-        column=_text(parts.get("column"), f"{at}.column"),
-        role=_text(parts.get("role", ""), f"{at}.role"),
-        verdict=_text(parts.get("verdict"), f"{at}.verdict"),
-        share=_optional(parts, "share", at, _number),
-        reasons=_optional(parts, "reasons", at, _list(_text)) or (),
+        column=_text(keys.get("column"), f"{at}.column"),
+        role=_text(keys.get("role", ""), f"{at}.role"),
+        verdict=_text(keys.get("verdict"), f"{at}.verdict"),
+        share=_optional(keys, "share", at, _number),
+        reasons=_optional(keys, "reasons", at, _list(_text)) or (),
     )
 
 
@@ -181,33 +179,33 @@ def _fused(value: Any, _: str) -> FusionAccount:
 
 
 def _column(value: Any, at: str) -> ColumnAccount:
-    parts = _object(value, at)
+    keys = _object(value, at)
     return ColumnAccount(
-        name=_text(parts.get("name"), f"{at}.name"),
-        role=_text(parts.get("role", ""), f"{at}.role"),
-        hierarchy=_optional(parts, "hierarchy", at, _text),
-        height=_optional(parts, "height", at, _whole),
-        level=_optional(parts, "level", at, _whole),
+        name=_text(keys.get("name"), f"{at}.name"),
+        role=_text(keys.get("role", ""), f"{at}.role"),
+        hierarchy=_optional(keys, "hierarchy", at, _text),
+        height=_optional(keys, "height", at, _whole),
+        level=_optional(keys, "level", at, _whole),
     )
 
 
 def _model(value: Any, at: str) -> ModelAccount:
-    parts = _object(value, at)
+    keys = _object(value, at)
     return ModelAccount(
-        kind=_text(parts.get("kind"), f"{at}.kind"),
-        demanded=_number(parts.get("demanded"), f"{at}.demanded"),
-        reached=_number(parts.get("reached"), f"{at}.reached"),
-        column=_optional(parts, "column", at, _text),
-        variant=_optional(parts, "variant", at, _text),
+        kind=_text(keys.get("kind"), f"{at}.kind"),
+        demanded=_number(keys.get("demanded"), f"{at}.demanded"),
+        reached=_number(keys.get("reached"), f"{at}.reached"),
+        column=_optional(keys, "column", at, _text),
+        variant=_optional(keys, "variant", at, _text),
     )
 
 
 def _suppression(value: Any, at: str) -> SuppressionAccount:
-    parts = _object(value, at)
+    keys = _object(value, at)
     return SuppressionAccount(
-        allowed=_number(parts.get("allowed", 0), f"{at}.allowed"),
-        how=_text(parts.get("how", "remove"), f"{at}.how"),
-        reasons=_optional(parts, "reasons", at, _mapping(_whole)) or {},
+        allowed=_number(keys.get("allowed", 0), f"{at}.allowed"),
+        how=_text(keys.get("how", "remove"), f"{at}.how"),
+        reasons=_optional(keys, "reasons", at, _mapping(_whole)) or {},
     )
 
 
@@ -225,12 +223,12 @@ def _height(value: Any, at: str) -> tuple[int, str, int]:
 
 
 def _lattice(value: Any, at: str) -> LatticeAccount:
-    parts = _object(value, at)
+    keys = _object(value, at)
     return LatticeAccount(
-        chosen=_list(_whole)(parts.get("chosen"), f"{at}.chosen"),
-        score=_text(parts.get("score", ""), f"{at}.score"),
-        nodes=_optional(parts, "nodes", at, _list(_node)),
-        heights=_optional(parts, "heights", at, _list(_height)),
+        chosen=_list(_whole)(keys.get("chosen"), f"{at}.chosen"),
+        score=_text(keys.get("score", ""), f"{at}.score"),
+        nodes=_optional(keys, "nodes", at, _list(_node)),
+        heights=_optional(keys, "heights", at, _list(_height)),
     )
 
 
@@ -240,10 +238,10 @@ def _size(value: Any, at: str) -> tuple[int, int]:
 
 
 def _sizes(value: Any, at: str) -> SizesAccount:
-    parts = _object(value, at)
+    keys = _object(value, at)
     sizes = _list(_size)
     return SizesAccount(
-        before=_optional(parts, "before", at, sizes) or (), after=_optional(parts, "after", at, sizes) or ()
+        before=_optional(keys, "before", at, sizes) or (), after=_optional(keys, "after", at, sizes) or ()
     )
 
 

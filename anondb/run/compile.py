@@ -50,7 +50,7 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
         *of_items,
         *(
             problem
-            for target in snapshot.parts or (snapshot.target,)
+            for target in snapshot.tables or (snapshot.target,)
             for problem in _target(policy, snapshot, target, replace)
         ),
     ]
@@ -58,22 +58,22 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
     quasi: list[Quasi] = []
     for column in policy.quasi:
         if column.name in there:
-            found = _coded(policy, column, there[column.name], snapshot, files)
-            if isinstance(found, Problem):
-                problems.append(found)
+            facts = _coded(policy, column, there[column.name], snapshot, files)
+            if isinstance(facts, Problem):
+                problems.append(facts)
                 continue
-            problems += _levels(policy, column, found)
-            found |= {"min_level": column.min_level, "max_level": column.max_level}
-            quasi.append(Quasi(len(quasi) + 1, there[column.name], **found))
+            problems += _levels(policy, column, facts)
+            facts |= {"min_level": column.min_level, "max_level": column.max_level}
+            quasi.append(Quasi(len(quasi) + 1, there[column.name], **facts))
     sensitive: list[Sensitive] = []
     for column in _judged(policy):
         if column.name in there:
             problems += _incomparable(policy, there[column.name])
-            found = _coded(policy, column, there[column.name], snapshot, files)
-            if isinstance(found, Problem):
-                problems.append(found)
+            facts = _coded(policy, column, there[column.name], snapshot, files)
+            if isinstance(facts, Problem):
+                problems.append(facts)
             else:
-                sensitive.append(Sensitive(len(sensitive) + 1, there[column.name], **found))
+                sensitive.append(Sensitive(len(sensitive) + 1, there[column.name], **facts))
     if policy.privacy.unit in there:
         problems += _incomparable(policy, there[policy.privacy.unit])
     if problems:
@@ -97,7 +97,7 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
         sensitive=tuple(changed(s, position=counted.index(s.column) + 1) for s in sensitive),
         unit=unit,
         files=files,
-        built={name: one for name, one in snapshot.built.items() if isinstance(one, BuiltInfo)},
+        built={name: build for name, build in snapshot.built.items() if isinstance(build, BuiltInfo)},
         items=item_rows(policy, snapshot),
         whole_rows=whole_rows,
         places=method.places(policy, columns, snapshot),
@@ -106,8 +106,8 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
 
 def _judged(policy: Policy) -> list[Column]:
     """The sensitive columns that a privacy model looks at."""
-    looked_at = {model.column for model in policy.privacy.models}
-    return [column for column in policy.columns if column.name in looked_at]
+    judged = {model.column for model in policy.privacy.models}
+    return [column for column in policy.columns if column.name in judged]
 
 
 def _outlived(policy: Policy, tables: Sequence[TargetInfo]) -> Iterable[Problem]:
@@ -122,9 +122,9 @@ def _outlived(policy: Policy, tables: Sequence[TargetInfo]) -> Iterable[Problem]
         )
 
 
-def _levels(policy: Policy, column: Column, found: Table) -> Iterable[Problem]:
+def _levels(policy: Policy, column: Column, facts: Table) -> Iterable[Problem]:
     """The levels that a column may take must be in its hierarchy; a mask's is known once its values are."""
-    height = found["height"]
+    height = facts["height"]
     for key, level in (("min_level", column.min_level), ("max_level", column.max_level)):
         if level is not None and 0 < height < level:
             yield Problem(

@@ -29,9 +29,9 @@ class Kept:
     def values(self) -> str:
         """What its values are."""
         looks = [_LOOKS[reason] for reason in self.reasons if reason in _LOOKS]
-        told = [] if self.share is None else [f"are {_percent(self.share)} distinct"]
-        told += [f"hold {' and '.join(looks)}"] if looks else []
-        return " and ".join(told) or "are NULL, or shared by many"
+        phrases = [] if self.share is None else [f"are {_percent(self.share)} distinct"]
+        phrases += [f"hold {' and '.join(looks)}"] if looks else []
+        return " and ".join(phrases) or "are NULL, or shared by many"
 
     @property
     def sentence(self) -> str:

@@ -24,7 +24,7 @@ KeptColumns = tuple[Relation, Sequence[SourceColumn]]
 
 def judge(db: Runner, policy: Policy, tables: Iterable[KeptColumns]) -> tuple[Kept, ...]:
     """The kept columns that matter, in the order of the policy."""
-    found: dict[str, tuple[str, float | None, list[str]]] = {}
+    by_name: dict[str, tuple[str, float | None, list[str]]] = {}
     for relation, columns in tables:
         if columns:
             names, unique = [c.name for c in columns], [c.name for c in columns if c.unique]
@@ -36,8 +36,8 @@ def judge(db: Runner, policy: Policy, tables: Iterable[KeptColumns]) -> tuple[Ke
                     answers=no_rows("of_column", "kind", "share", "reasons"),
                 )
             )
-            found |= {name: (kind, share, reasons) for name, kind, share, reasons in rows}
-    judged = (_kept(column, *found[column.name]) for column in policy.columns if column.name in found)
+            by_name |= {name: (kind, share, reasons) for name, kind, share, reasons in rows}
+    judged = (_kept(column, *by_name[column.name]) for column in policy.columns if column.name in by_name)
     return tuple(kept for kept in judged if kept is not None)
 
 
@@ -59,11 +59,11 @@ def refuse(policy: Policy, kept: Sequence[Kept]) -> None:
 
 
 def _problems(policy: Policy, kept: Sequence[Kept]) -> Iterator[Problem]:
-    for one in kept:
-        if one.verdict == "refused":
+    for column in kept:
+        if column.verdict == "refused":
             yield Problem(
-                f"{policy.place} [columns.{written(one.column)}]",
-                f'{one.role} column "{one.column}" would be released as it is, and its values {one.values}: '
+                f"{policy.place} [columns.{written(column.column)}]",
+                f'{column.role} column "{column.column}" would be released as it is, and its values {column.values}: '
                 "records are known apart by it, whatever their class",
                 'set role = "identifier" to leave it out, or role = "quasi" to generalize it; '
                 'keep = "identifying" publishes it all the same',

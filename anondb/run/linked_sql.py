@@ -162,9 +162,9 @@ def _linked(
     labels = [
         named(exp.Case().when(released.copy(), col(f"g{q.number}", "k")), f"r{q.number}") for q in quasi
     ]
-    found = [*[col(q.code, "f") for q in quasi], *labels, named(released, "released"), col("n", "f")]
+    columns = [*[col(q.code, "f") for q in quasi], *labels, named(released, "released"), col("n", "f")]
     # OFFSET 0 keeps the planner from joining piece by piece: by a few codes, a combination has many classes
-    rows = query(found, subquery(cells, "f"), joins=[classes]).offset(number(0))
+    rows = query(columns, subquery(cells, "f"), joins=[classes]).offset(number(0))
     entries = [
         exp.Join(this=scratch(names.dictionary(q), q.code), on=equal(col("leaf", q.code), col(q.code, "x")))
         for q in quasi

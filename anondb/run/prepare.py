@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
-from anondb.db.introspect import resolve_items, resolve_source, resolve_target, snapshot, with_parts
+from anondb.db.introspect import resolve_items, resolve_source, resolve_target, snapshot, with_other_shapes
 from anondb.hierarchies.build.run_columns import with_built
 from anondb.methods.meanings import ontologies
 from anondb.methods.registry import method_of, other_shapes
@@ -33,19 +33,21 @@ select set_config('search_path', 'pg_catalog, pg_temp', true), set_config('timez
 def prepare(db: Executor, connection: Connection, policy: Policy, options: Options, *, replace: bool) -> Plan:
     """Names are resolved in the caller's search path, before it is pinned."""
     target = resolve_target(connection, policy.target)
-    found = _found(db, connection, policy, options, target)
-    found = with_parts(connection, found, other_shapes(target), in_parts=bool(method_of(policy).suffixes()))
-    return compile_plan(policy, found, replace=replace)
+    catalogue = _snapshot(db, connection, policy, options, target)
+    catalogue = with_other_shapes(
+        connection, catalogue, other_shapes(target), has_them=bool(method_of(policy).suffixes())
+    )
+    return compile_plan(policy, catalogue, replace=replace)
 
 
 def prepare_trial(
     db: Executor, connection: Connection, policy: Policy, options: Options, target: Relation
 ) -> Plan:
     """The plan of a release that nobody keeps; what stands at the policy's target does not matter to it."""
-    return compile_plan(policy, _found(db, connection, policy, options, TargetInfo(target)))
+    return compile_plan(policy, _snapshot(db, connection, policy, options, TargetInfo(target)))
 
 
-def _found(
+def _snapshot(
     db: Executor, connection: Connection, policy: Policy, options: Options, target: Relation | TargetInfo
 ) -> Snapshot:
     source, items = resolve_source(connection, policy.source), resolve_items(connection, policy)

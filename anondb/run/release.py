@@ -37,12 +37,12 @@ def execute(
         mark = mark_session(connection, beside)
         with target_held(connection, target):
             history = History(door, beside)
-            told = _Told(history, listener or Silence())
+            recorder = _Recorder(history, listener or Silence())
             try:
                 run = history.begin(
                     policy, str(policy.source), target, version("anondb"), partial(hold_run, connection)
                 )
-                pipeline = Pipeline(connection, options, run, told, beside)
+                pipeline = Pipeline(connection, options, run, recorder, beside)
                 held = partial(require_held, connection, target, mark)
                 return _published(connection, beside, policy, pipeline, history, held)
             except KeyboardInterrupt:
@@ -56,7 +56,7 @@ def execute(
                 raise
 
 
-class _Told:
+class _Recorder:
     """Tells the history of each step, and then who listens."""
 
     def __init__(self, history: History, listener: Listener) -> None:

@@ -85,7 +85,7 @@ class Result:
             "surest_guess": self.surest_guess,
             **self.finding.as_json(),
             **({"built": dict(self.built)} if self.built else {}),
-            **({"kept": [one.as_json() for one in self.kept]} if self.kept else {}),
+            **({"kept": [column.as_json() for column in self.kept]} if self.kept else {}),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "metrics": self.all_metrics(),
             "notes": notes(self.metric_values),
@@ -94,7 +94,9 @@ class Result:
     @property
     def columns(self) -> list[tuple[str, str, int | None]]:
         """Name, role and level of each column of the source; no level where there are none."""
-        return [(one["name"], one["role"], one.get("level")) for one in self.report.get("columns", ())]
+        return [
+            (column["name"], column["role"], column.get("level")) for column in self.report.get("columns", ())
+        ]
 
     @property
     def unchanged(self) -> list[str]:
@@ -127,7 +129,7 @@ class Result:
 
 def with_kept_columns(result: Result, kept: tuple[Kept, ...]) -> Result:
     """The result with its kept columns; risk, which looks at quasi-identifiers alone, says what it leaves out."""
-    names = [f'"{one.column}"' for one in kept if one.identifies]
+    names = [f'"{column.column}"' for column in kept if column.identifies]
     if not names:
         return replace(result, kept=kept)
     note = f"by quasi-identifiers alone: {', '.join(names)} {'tells' if len(names) == 1 else 'tell'} records apart"

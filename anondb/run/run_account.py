@@ -27,8 +27,8 @@ class ColumnAccount:
 
     def to_json(self) -> dict[str, Any]:
         """Without the parts that the column does not have; one with a height has a level, be it none."""
-        parts = {name: value for name, value in asdict(self).items() if value is not None}
-        return parts if self.height is None else parts | {"level": self.level}
+        keys = {name: value for name, value in asdict(self).items() if value is not None}
+        return keys if self.height is None else keys | {"level": self.level}
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,12 @@ class LatticeAccount:
     heights: tuple[tuple[int, str, int], ...] | None = None  # height, state, nodes
 
     def to_json(self) -> dict[str, Any]:
-        parts: dict[str, Any] = {"chosen": list(self.chosen), "score": self.score}
+        keys: dict[str, Any] = {"chosen": list(self.chosen), "score": self.score}
         if self.nodes is not None:
-            parts["nodes"] = [[list(node.levels), node.state, node.score] for node in self.nodes]
+            keys["nodes"] = [[list(node.levels), node.state, node.score] for node in self.nodes]
         if self.heights is not None:
-            parts["heights"] = [list(height) for height in self.heights]
-        return parts
+            keys["heights"] = [list(height) for height in self.heights]
+        return keys
 
 
 @dataclass(frozen=True)
@@ -143,28 +143,28 @@ class RunAccount:
             **{name: getattr(self, name) for name in counts},
             **{name: value for name, value in search.items() if value is not None},
             **({} if self.fused is None else asdict(self.fused)),
-            **({"kept": [one.as_json() for one in self.kept]} if self.kept else {}),
+            **({"kept": [column.as_json() for column in self.kept]} if self.kept else {}),
             "seconds": dict(self.seconds),
             "notes": dict(self.notes),
             "report": self._report(),
         }
 
     def _report(self) -> dict[str, Any]:
-        parts: dict[str, Any] = {
+        keys: dict[str, Any] = {
             "columns": [column.to_json() for column in self.columns],
             "models": [model.to_json() for model in self.models],
             "lattice": None if self.lattice is None else self.lattice.to_json(),
         }
         if self.suppression is not None:
-            parts["suppression"] = self.suppression.to_json()
+            keys["suppression"] = self.suppression.to_json()
         if self.sizes is not None:
-            parts["sizes"] = self.sizes.to_json()
+            keys["sizes"] = self.sizes.to_json()
         if self.trees is not None:
-            parts["trees"] = {
+            keys["trees"] = {
                 column: [[branch.leaves, *branch.path] for branch in tree]
                 for column, tree in self.trees.items()
             }
-        return parts
+        return keys
 
 
 @dataclass(frozen=True)

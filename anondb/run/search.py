@@ -41,7 +41,7 @@ def refuse_impossible(plan: Plan, encoded: Encoded) -> None:
 
 def put_reference_down(db: Runner, names: Scratch, encoded: Encoded, judged: Models) -> None:
     """What classes are compared with, and the trees by which models measure."""
-    for s in {one.sensitive: None for one in judged.relative}:
+    for s in {judged_model.sensitive: None for judged_model in judged.relative}:
         db.run(Statement(f"totals {s.code}", models.totals(names, s)))
-    for s in {one.sensitive: None for one in judged.judged if one.model.by_tree}:
+    for s in {judged_model.sensitive: None for judged_model in judged.judged if judged_model.model.by_tree}:
         db.run(Statement(f"ancestors {s.code}", models.ancestors(names, s, encoded.null_code(s))))

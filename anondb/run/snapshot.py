@@ -64,6 +64,8 @@ class Snapshot:
     hierarchies: Mapping[str, StoredInfo]
     items: Mapping[str, SourceInfo] = field(default_factory=dict)  # tables of items, by the column they make
     built: Mapping[str, BuiltInfo | UsageError] = field(default_factory=dict)  # by column, once the run has
-    parts: tuple[TargetInfo, ...] = ()  # the tables of a release that has several; they lie beside the target
+    tables: tuple[
+        TargetInfo, ...
+    ] = ()  # the tables of a release that has several; they lie beside the target
     outlived: tuple[TargetInfo, ...] = ()  # an earlier release of the target, in another shape
     ontologies: tuple[str, ...] = ()  # looked up where the policy names one

@@ -49,22 +49,22 @@ class Replacement:
 
     def swap(self, run: int, promise: str) -> None:
         """Puts every table in its place, and notes that they are this run's."""
-        said = f"anondb run {run}, policy {self.plan.policy.sha256}, {promise}"
+        comment = f"anondb run {run}, policy {self.plan.policy.sha256}, {promise}"
         for place in self.plan.places:
             if place.oid is None:
-                self._first(place, said)
+                self._first(place, comment)
             else:
                 way = self._replace if place.replaces else self._exchange
-                self._patiently(way, place, said)
+                self._patiently(way, place, comment)
         self.db.run(Statement("own", publish.own([place.relation for place in self.plan.places], run)))
 
-    def _first(self, place: Place, said: str) -> None:
+    def _first(self, place: Place, comment: str) -> None:
         self._look(place)
         fresh = place.fresh(self.fresh)
-        self.db.run(Statement("comment", publish.comment(fresh, said)))
+        self.db.run(Statement("comment", publish.comment(fresh, comment)))
         self.db.run(Statement("place", sql.place(fresh, place.relation)))
 
-    def _replace(self, place: Place, said: str) -> None:
+    def _replace(self, place: Place, comment: str) -> None:
         """The rows of a release that has the same columns."""
         target = place.relation
         self._look(place)
@@ -106,10 +106,10 @@ class Replacement:
                 hint="nothing was published; run again",
             )
         if not has_own_comment:
-            self.db.run(Statement("comment", publish.comment(target, said)))
+            self.db.run(Statement("comment", publish.comment(target, comment)))
         self.db.run(Statement("drop", sql.drop(fresh)))
 
-    def _exchange(self, place: Place, said: str) -> None:
+    def _exchange(self, place: Place, comment: str) -> None:
         """A release with other columns, or a table that the caller has given up, for the fresh one."""
         target, fresh, db, now = place.relation, place.fresh(self.fresh), self.db, self.now
         aside = Relation(fresh.schema, f"{fresh.name}_old")
@@ -118,7 +118,7 @@ class Replacement:
         self._look(place)
         refuse_obstacles(now, place)
         names = place.signature[0]
-        found = self._shortly(
+        belongings = self._shortly(
             Statement(
                 "belongings",
                 _BELONGINGS,
@@ -127,18 +127,18 @@ class Replacement:
                 note=_MADE_ANEW,
             )
         )
-        views = [thing for rank, *thing in found if rank == _VIEW]
+        views = [thing for rank, *thing in belongings if rank == _VIEW]
         # readers lock a view before its table, so that whoever does the reverse may wait for them and they for him
         db.run(Statement("wait shortly", _WAIT, (str(SHORT_WAIT),)))
         self._carry("lock views", views)
         db.run(Statement("lock readers out", sql.lock(target, readers=True)))
-        db.run(Statement("comment", publish.comment(fresh, said)))  # a user's own one comes after it
+        db.run(Statement("comment", publish.comment(fresh, comment)))  # a user's own one comes after it
         db.run(Statement("put aside", sql.rename(target, aside.name)))
         db.run(Statement("place", sql.place(fresh, target)))
-        self._carry("owner", [thing for rank, *thing in found if rank == _OWNER])
+        self._carry("owner", [thing for rank, *thing in belongings if rank == _OWNER])
         self._carry("views", views)
         db.run(Statement("drop", sql.drop(aside)))
-        self._carry("belongings", [thing for rank, *thing in found if rank > _VIEW])
+        self._carry("belongings", [thing for rank, *thing in belongings if rank > _VIEW])
         db.run(Statement("without grants", sql.without_grants(target)))
         # the old table's rows in the catalogue are gone here: nobody can change them any more
         self._carry(
@@ -160,7 +160,7 @@ class Replacement:
         has commented on it."""
         target = target_text(place.relation)
         there = (place.relation.schema, place.relation.name, target_text(self.plan.target))
-        found = self.now.rows(
+        rows = self.now.rows(
             Statement(
                 "look",
                 _LOOK,
@@ -169,14 +169,14 @@ class Replacement:
                 note="on a second connection, which sees the present, as the snapshot of the run does not",
             )
         )
-        if not found:
+        if not rows:
             if place.oid is None:
                 return False
             raise UsageError(
                 f"{target} was dropped or renamed while the run was under way",
                 hint="nothing was published; if it is wanted again, run again",
             )
-        [(oid, _, ours, may_replace, commented)] = found
+        [(oid, _, ours, may_replace, commented)] = rows
         if oid != place.oid:
             if ours:
                 raise BusyError(
@@ -208,13 +208,13 @@ class Replacement:
             names, statements = zip(*things, strict=True)
             self.db.run(Statement(name, _CARRY, (list(names), list(statements))))
 
-    def _patiently(self, way: Callable[[Place, str], None], place: Place, said: str) -> None:
+    def _patiently(self, way: Callable[[Place, str], None], place: Place, comment: str) -> None:
         """Tries until the locks are had; before the next try, what the last one has locked is given back."""
         deadline = time.monotonic() + self.options.lock_timeout
         while True:
             try:
                 with self.db.savepoint():
-                    way(place, said)
+                    way(place, comment)
                 return
             except LockedError:
                 if time.monotonic() >= deadline:
@@ -232,7 +232,7 @@ def refuse_obstacles(db: Runner, place: Place) -> None:
     """Raises with the names of what hangs on a release and is in the way of the next one."""
     names, types, _ = place.signature
     if place.replaces:
-        found = db.rows(
+        obstacles = db.rows(
             Statement(
                 "obstacles",
                 _IN_PLACE,
@@ -242,7 +242,7 @@ def refuse_obstacles(db: Runner, place: Place) -> None:
             )
         )
     else:
-        found = db.rows(
+        obstacles = db.rows(
             Statement(
                 "obstacles",
                 _OBSTACLES,
@@ -251,8 +251,8 @@ def refuse_obstacles(db: Runner, place: Place) -> None:
                 note="on the second connection",
             )
         )
-    if found:
+    if obstacles:
         raise UsageError(
-            "in the way of the new release: " + ", ".join(f"{kind} {name}" for kind, name in found),
+            "in the way of the new release: " + ", ".join(f"{kind} {name}" for kind, name in obstacles),
             hint="drop them, run again, and make them anew; nothing has been dropped",
         )

@@ -44,10 +44,10 @@ class Published:
 
     def reached(self, privacy: Privacy) -> Mapping[str, float]:
         """The figures of the policy's models by name."""
-        found = {} if self.persons is None else {"persons_min": float(self.persons)}
+        reached_by_name = {} if self.persons is None else {"persons_min": float(self.persons)}
         for model, reached in zip(privacy.models, self.models, strict=True):
-            found[f"{model.metric}:{model.column}"] = reached
-        return found
+            reached_by_name[f"{model.metric}:{model.column}"] = reached
+        return reached_by_name
 
 
 def measure(
@@ -62,7 +62,7 @@ def measure(
     db, plan = job.db, job.plan
     quasi = [q.name for q in encoded.quasi]
     figures = job.engine.count_written(fresh, quasi)
-    reached = tuple(_reached(db, names, encoded, one, quasi, fresh) for one in models.judged)
+    reached = tuple(_reached(db, names, encoded, judged, quasi, fresh) for judged in models.judged)
     rows, classes, smallest, largest, squares = figures
     published = Published(rows, classes, smallest, largest, squares, reached)
     if plan.unit is None or isinstance(outcome, Classes):
@@ -78,40 +78,40 @@ def measure(
     return replace(published, persons=persons, strange=strange)
 
 
-def verify(privacy: Privacy, found: Published, written: int, expected: int) -> None:
+def verify(privacy: Privacy, published: Published, written: int, expected: int) -> None:
     """Raises unless the release has the rows it should have, and every class satisfies every model."""
-    if not found.rows == written == expected:
+    if not published.rows == written == expected:
         raise VerificationError(
-            f"{expected} records were to be released, {written} were written and {found.rows} are there",
+            f"{expected} records were to be released, {written} were written and {published.rows} are there",
             hint="does the source change while it is read (a volatile view)? Nothing was published",
         )
-    if found.rows == 0:
+    if published.rows == 0:
         return
-    persons = found.persons is not None
-    smallest = found.persons if found.persons is not None else found.smallest
+    persons = published.persons is not None
+    smallest = published.persons if published.persons is not None else published.smallest
     if (failure := KAnonymity(privacy.k, privacy.unit if persons else None).failure(smallest)) is not None:
         _fail(failure)
-    if found.strange:
-        _fail(f"{found.strange} classes are not as their persons were counted")
-    if found.rare:
-        _fail(f"{found.rare} values are those of fewer than k = {privacy.k} records")
-    for model, reached in zip(privacy.models, found.models, strict=True):
+    if published.strange:
+        _fail(f"{published.strange} classes are not as their persons were counted")
+    if published.rare:
+        _fail(f"{published.rare} values are those of fewer than k = {privacy.k} records")
+    for model, reached in zip(privacy.models, published.models, strict=True):
         if (failure := model.failure(reached)) is not None:
             _fail(failure)
 
 
 def _reached(
-    db: Runner, names: Scratch, encoded: Encoded, one: Judged, quasi: Sequence[str], fresh: Relation
+    db: Runner, names: Scratch, encoded: Encoded, judged: Judged, quasi: Sequence[str], fresh: Relation
 ) -> float:
     """What the release reaches of a model: by its public function, or by the codes of the run."""
-    step, answers = f"{one.model.step} {one.sensitive.code}", row(reached=one.model.demanded)
-    question = one.model.measured(fresh, quasi, one.sensitive.name)
+    step, answers = f"{judged.model.step} {judged.sensitive.code}", row(reached=judged.model.demanded)
+    question = judged.model.measured(fresh, quasi, judged.sensitive.name)
     if question is not None:
         [reached] = db.one(Statement(step, question, answers=answers))
         return float(reached)
-    null_code = encoded.null_code(one.sensitive)
-    db.run(Statement("code release", audit.coded_release(names, fresh, quasi, one.sensitive, null_code)))
-    [reached] = db.one(Statement(step, audit.farthest(names, quasi, one), answers=answers))
+    null_code = encoded.null_code(judged.sensitive)
+    db.run(Statement("code release", audit.coded_release(names, fresh, quasi, judged.sensitive, null_code)))
+    [reached] = db.one(Statement(step, audit.farthest(names, quasi, judged), answers=answers))
     db.run(Statement("forget coded release", frequency.drop(names.audit)))
     return float(reached)
 

@@ -41,12 +41,12 @@ def coded_release(
     return create_scratch(names.audit, rows)
 
 
-def farthest(names: Scratch, quasi_names: Sequence[str], one: Judged) -> exp.Select:
+def farthest(names: Scratch, quasi_names: Sequence[str], judged: Judged) -> exp.Select:
     """The most that a class of the release reaches of a model, compared with the whole release."""
-    sensitive = one.sensitive
+    sensitive = judged.sensitive
     counted = Counted((), (sensitive,), counts="bigint")
     keys = [f"g{i}" for i, _ in enumerate(quasi_names, 1)]
-    rows = class_rows(scratch(names.audit, "f"), keys, Models(counted, 1, (one,)))
+    rows = class_rows(scratch(names.audit, "f"), keys, Models(counted, 1, (judged,)))
     released = query(
         [named(col(sensitive.code, "a"), "code"), named(exp.Sum(this=col("n", "a")), "n")],
         scratch(names.audit, "a"),
@@ -54,7 +54,7 @@ def farthest(names: Scratch, quasi_names: Sequence[str], one: Judged) -> exp.Sel
     )
     reference = model.reference_of(names, sensitive, released)
     of_class = model.class_histogram(names, sensitive, "x")
-    most = exp.Max(this=one.model.reached(of_class, reference))
+    most = exp.Max(this=judged.model.reached(of_class, reference))
     return exp.select(call("coalesce", most, number(0))).from_(rows.subquery("x"))
 
 

@@ -51,7 +51,7 @@ _FUNCTIONS: Mapping[type[exp.Expr], str] = {
     exp.Upper: "upper",
 }
 # What a part may say of itself; what sqlglot notes besides (`symmetric`, `distinct`, a join mark) would be lost.
-_SAID = {"this", "expression", "expressions", "low", "high", "ifs", "true", "default", "decimals"}
+_OPERANDS = {"this", "expression", "expressions", "low", "high", "ifs", "true", "default", "decimals"}
 _NOTED = {"quoted", "is_string", "typed", "safe", "ignore_nulls"}
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _ALLOWED = (
@@ -97,7 +97,7 @@ def _tree(node: exp.Expr, attributes: Collection[str], depth: int) -> Tree:
         )
     if (day := _day(node)) is not None:
         return {"date": day}
-    if not {key for key, value in node.args.items() if value} <= _SAID | _NOTED:
+    if not {key for key, value in node.args.items() if value} <= _OPERANDS | _NOTED:
         raise _refused()
     match node:
         case exp.Paren():

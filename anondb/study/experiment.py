@@ -121,7 +121,7 @@ def experiment(door: Door, request: ExperimentRequest, progress: Progress | None
 
 def _check(request: ExperimentRequest) -> None:
     for name in request.algorithms:
-        usable = [one for one, method in METHODS.items() if isinstance(method, FullDomain)]
+        usable = [name for name, method in METHODS.items() if isinstance(method, FullDomain)]
         if name not in usable:
             hint = did_you_mean(name, usable) or f"choose from {', '.join(usable)}"
             raise UsageError(f'no algorithm "{name}" generalizes by hierarchies', hint=hint)
@@ -165,12 +165,12 @@ def _hierarchies(connection: Connection, request: ExperimentRequest, scratch: st
             )
         base = building.names[0]
         tables = worse_and_worse(vgh.fetch(connection, base), request.hierarchies, request.seed)
-        if all(one == tables[0] for one in tables):
+        if all(table == tables[0] for table in tables):
             raise UsageError(
                 f'the hierarchy of "{column}" has no classes between which anything could be moved',
                 hint="name a column of more, and more different, words",
             )
-        named = {f"{base} {number}": one for number, one in enumerate(tables) if number}
+        named = {f"{base} {number}": table for number, table in enumerate(tables) if number}
         stored.store(connection, base, named, request.ontology)
         worse[column], built[column] = [base, *named], building.names
     # for the evaluator, as perturbed hierarchies have the same intervals and variance; columns with fewer repeat them
@@ -193,7 +193,7 @@ def _aspects(
         for column, names in source.vghs.items()
     ]
     return [
-        {name: sum(one[name] or 0.0 for one in of_set) / len(of_set) for name in of_set[0]}
+        {name: sum(trial[name] or 0.0 for trial in of_set) / len(of_set) for name in of_set[0]}
         for of_set in zip(*of_columns, strict=True)
     ]
 

@@ -65,9 +65,9 @@ class Study:
     def rounds(self, kinds: Collection[str] = ("worse", "built")) -> dict[tuple[str, int], list[Outcome]]:
         """The releases of each algorithm and k, made with hierarchies of these kinds."""
         rounds: dict[tuple[str, int], list[Outcome]] = {}
-        for one in self.outcomes:
-            if self.judged[one.hierarchy].kind in kinds:
-                rounds.setdefault((one.algorithm, one.k), []).append(one)
+        for outcome in self.outcomes:
+            if self.judged[outcome.hierarchy].kind in kinds:
+                rounds.setdefault((outcome.algorithm, outcome.k), []).append(outcome)
         return rounds
 
 
@@ -129,8 +129,8 @@ def _pairs(
     study: Study, outcomes: Sequence[Outcome], gsl: str, utility: str
 ) -> tuple[list[float], list[float]]:
     return (
-        [study.judged[one.hierarchy].gsl[gsl] for one in outcomes],
-        [one.utility[utility] for one in outcomes],
+        [study.judged[outcome.hierarchy].gsl[gsl] for outcome in outcomes],
+        [outcome.utility[utility] for outcome in outcomes],
     )
 
 
@@ -146,9 +146,9 @@ def agreements(study: Study) -> list[CategoryAgreement]:
 
     agreements = []
     for ((algorithm, k), outcomes), utility in product(study.rounds(["worse"]).items(), UTILITY):
-        ratings = list(dict.fromkeys(one.rating for one in study.judged))
-        rated = [ratings.index(study.judged[one.hierarchy].rating) for one in outcomes]
-        agreed = compare(rated, categories([one.utility[utility] for one in outcomes]))
+        ratings = list(dict.fromkeys(outcome.rating for outcome in study.judged))
+        rated = [ratings.index(study.judged[outcome.hierarchy].rating) for outcome in outcomes]
+        agreed = compare(rated, categories([outcome.utility[utility] for outcome in outcomes]))
         figures = agreed.wallace_1, agreed.wallace_2, agreed.nmi
         agreements.append(CategoryAgreement(algorithm, k, utility, *figures))
     return agreements
@@ -176,7 +176,7 @@ def rewards(scores: Sequence[float]) -> list[int]:
 
 def evaluated(aspects: Sequence[Mapping[str, float]], weights: Weights) -> list[float]:
     """E(V) = Σ w · reward of each candidate; the greatest wins, and of equal ones the first."""
-    of_aspect = [rewards([one[name] for one in aspects]) for name in ASPECTS]
+    of_aspect = [rewards([aspects_of_one[name] for aspects_of_one in aspects]) for name in ASPECTS]
     return [
         float(sum(weight * reward for weight, reward in zip(weights, own, strict=True)))
         for own in zip(*of_aspect, strict=True)
@@ -190,8 +190,8 @@ def weighed(study: Study) -> list[Weighting]:
         rhos, places, excesses = [], [], []
         for (_, k), outcomes in study.rounds().items():
             score = evaluated(study.aspects[k], weights)
-            scores = [score[one.hierarchy] for one in outcomes]
-            losses = [one.utility["semantic_sse"] for one in outcomes]
+            scores = [score[outcome.hierarchy] for outcome in outcomes]
+            losses = [outcome.utility["semantic_sse"] for outcome in outcomes]
             rhos.append(spearman(scores, [-loss for loss in losses]))
             chosen = losses[scores.index(max(scores))]
             places.append(1 + sum(_clearly_less(loss, chosen) for loss in losses))
@@ -213,10 +213,10 @@ def times(study: Study) -> Times | None:
     apes, tas = [], []
     for (_, k), outcomes in study.rounds().items():
         score = evaluated(study.aspects[k], (100, 0, 0, 0))
-        read = fmean(one.read for one in outcomes)
-        best = max(outcomes, key=lambda one: (score[one.hierarchy], -one.hierarchy))
+        read = fmean(outcome.read for outcome in outcomes)
+        best = max(outcomes, key=lambda outcome: (score[outcome.hierarchy], -outcome.hierarchy))
         apes.append(study.score_seconds + read + best.rest)
-        tas.append(read + sum(one.rest for one in outcomes))
+        tas.append(read + sum(outcome.rest for outcome in outcomes))
     return Times(fmean(apes), fmean(tas)) if apes else None
 
 
@@ -239,12 +239,12 @@ def as_json(study: Study) -> dict[str, Any]:
         "records": study.records,
         "measure": study.measure,
         "seed": study.seed,
-        "hierarchies": [asdict(one) for one in study.judged],
+        "hierarchies": [asdict(entry) for entry in study.judged],
         "trials": rows(study),
         "failures": dict(study.failures),
-        "correlations": [asdict(one) for one in correlations(study)],
-        "agreements": [asdict(one) for one in agreements(study)],
-        "weightings": [asdict(one) for one in weighed(study)],
+        "correlations": [asdict(entry) for entry in correlations(study)],
+        "agreements": [asdict(entry) for entry in agreements(study)],
+        "weightings": [asdict(entry) for entry in weighed(study)],
         "seconds": None
         if spent is None
         else {"score": study.score_seconds, **asdict(spent), "ratio": spent.ratio},
@@ -255,17 +255,17 @@ def rows(study: Study) -> list[dict[str, Any]]:
     """One row a release, with the scores of its hierarchies."""
     return [
         {
-            "hierarchy": study.judged[one.hierarchy].name,
-            "kind": study.judged[one.hierarchy].kind,
-            "algorithm": one.algorithm,
-            "k": one.k,
-            **{f"gsl_{name.replace(' ', '_')}": study.judged[one.hierarchy].gsl[name] for name in GSL},
-            "rating": study.judged[one.hierarchy].rating,
-            **study.aspects[one.k][one.hierarchy],
-            **one.utility,
-            "levels": " ".join(f"{column}={level}" for column, level in one.levels.items()),
-            "suppressed": one.suppressed,
-            "seconds": round(one.read + one.rest, 4),
+            "hierarchy": study.judged[outcome.hierarchy].name,
+            "kind": study.judged[outcome.hierarchy].kind,
+            "algorithm": outcome.algorithm,
+            "k": outcome.k,
+            **{f"gsl_{name.replace(' ', '_')}": study.judged[outcome.hierarchy].gsl[name] for name in GSL},
+            "rating": study.judged[outcome.hierarchy].rating,
+            **study.aspects[outcome.k][outcome.hierarchy],
+            **outcome.utility,
+            "levels": " ".join(f"{column}={level}" for column, level in outcome.levels.items()),
+            "suppressed": outcome.suppressed,
+            "seconds": round(outcome.read + outcome.rest, 4),
         }
-        for one in study.outcomes
+        for outcome in study.outcomes
     ]

@@ -27,7 +27,8 @@ def html(study: Study) -> str:
         title=f"Does GSL foretell utility? {study.source}",
         summary=summary(study),
         scatters=[
-            _scatter(study, algorithm) for algorithm in dict.fromkeys(one.algorithm for one in study.outcomes)
+            _scatter(study, algorithm)
+            for algorithm in dict.fromkeys(outcome.algorithm for outcome in study.outcomes)
         ],
         rho=_rho(study),
         times=_times(study),
@@ -41,7 +42,7 @@ def html(study: Study) -> str:
 
 def summary(study: Study) -> list[str]:
     """What came out, in plain words; figures as they were counted, strong or not."""
-    worse = sum(one.kind == "worse" for one in study.judged)
+    worse = sum(hierarchy.kind == "worse" for hierarchy in study.judged)
     built = len(study.judged) - worse
     sentences = [
         f"{counted(len(study.outcomes), 'release')} of {counted(study.records, 'record')} of {study.source}, "
@@ -50,7 +51,9 @@ def summary(study: Study) -> list[str]:
     correlations = gsl_study.correlations(study)
     for name in GSL:
         spread = gsl_study.spread(
-            one.rho for one in correlations if one.gsl == name and one.utility == UTILITY[0]
+            correlation.rho
+            for correlation in correlations
+            if correlation.gsl == name and correlation.utility == UTILITY[0]
         )
         if spread is None:
             sentences.append(
@@ -66,7 +69,9 @@ def summary(study: Study) -> list[str]:
 
 
 def _choices(study: Study) -> Iterator[str]:
-    alone = next((one for one in gsl_study.weighed(study) if one.weights["semq"] == 100), None)
+    alone = next(
+        (weighting for weighting in gsl_study.weighed(study) if weighting.weights["semq"] == 100), None
+    )
     spent = gsl_study.times(study)
     if alone is None or spent is None:
         return
@@ -84,8 +89,8 @@ def _choices(study: Study) -> Iterator[str]:
 def correlation_table(study: Study) -> Table:
     """A row a round; a column for each score and utility."""
     rounds: dict[tuple[str, int], list[str]] = {}
-    for one in gsl_study.correlations(study):
-        rounds.setdefault((one.algorithm, one.k), []).append(_two_digits(one.rho))
+    for correlation in gsl_study.correlations(study):
+        rounds.setdefault((correlation.algorithm, correlation.k), []).append(_two_digits(correlation.rho))
     head = [f"{gsl}, {NAMES[utility]}" for gsl in GSL for utility in UTILITY]
     rows = [[algorithm, f"{k:,}", *cells] for (algorithm, k), cells in rounds.items()]
     return Table(["Algorithm", "k", *head], rows)
@@ -94,12 +99,12 @@ def correlation_table(study: Study) -> Table:
 def agreement_table(study: Study) -> Table:
     rows = [
         [
-            one.algorithm,
-            f"{one.k:,}",
-            NAMES[one.utility],
-            *map(_two_digits, (one.wallace_1, one.wallace_2, one.nmi)),
+            agreement.algorithm,
+            f"{agreement.k:,}",
+            NAMES[agreement.utility],
+            *map(_two_digits, (agreement.wallace_1, agreement.wallace_2, agreement.nmi)),
         ]
-        for one in gsl_study.agreements(study)
+        for agreement in gsl_study.agreements(study)
     ]
     return Table(["Algorithm", "k", "Utility", "Wallace I", "Wallace II", "NMI"], rows, words=(0, 2))
 
@@ -108,18 +113,21 @@ def weighting_table(weightings: Sequence[Weighting]) -> Table:
     """What the evaluator chooses by each of these, as a mean over the rounds."""
     rows = [
         [
-            ", ".join(f"{name} {weight}" for name, weight in one.weights.items() if weight),
-            _two_digits(one.rho),
-            f"{one.place:.1f}",
-            percent(one.excess),
+            ", ".join(f"{name} {weight}" for name, weight in weighting.weights.items() if weight),
+            _two_digits(weighting.rho),
+            f"{weighting.place:.1f}",
+            percent(weighting.excess),
         ]
-        for one in weightings
+        for weighting in weightings
     ]
     return Table(["Weights", "Correlation", "Place of the choice", "SSE above the least"], rows)
 
 
 def _hierarchy_table(study: Study) -> Table:
-    rows = [[one.name, *(f"{one.gsl[name]:.4f}" for name in GSL), one.rating] for one in study.judged]
+    rows = [
+        [hierarchy.name, *(f"{hierarchy.gsl[name]:.4f}" for name in GSL), hierarchy.rating]
+        for hierarchy in study.judged
+    ]
     return Table(["Hierarchy", *(f"GSL {name}" for name in GSL), "Rating"], rows, words=(0, len(GSL) + 1))
 
 
@@ -133,8 +141,11 @@ def _scatter(study: Study, algorithm: str) -> Chart:
     for (name, k), outcomes in study.rounds(["worse"]).items():
         if name == algorithm:
             series[f"k = {k}"] = [
-                (study.judged[one.hierarchy].gsl[_FORETOLD], one.utility["semantic_sse"] / study.records)
-                for one in outcomes
+                (
+                    study.judged[outcome.hierarchy].gsl[_FORETOLD],
+                    outcome.utility["semantic_sse"] / study.records,
+                )
+                for outcome in outcomes
             ]
     with theme.canvas(300) as (drawn, axes):
         for place, (name, points) in enumerate(series.items()):
@@ -157,15 +168,15 @@ def _rho(study: Study) -> Chart:
     description = (
         "Spearman's rank correlation over k: 1 if a better score always means a better release, 0 for chance."
     )
-    k = list(dict.fromkeys(one.k for one in study.outcomes))
+    ks = list(dict.fromkeys(outcome.k for outcome in study.outcomes))
     rhos = {
-        (one.algorithm, one.gsl, one.k): one.rho
-        for one in gsl_study.correlations(study)
-        if one.utility == UTILITY[0]
+        (correlation.algorithm, correlation.gsl, correlation.k): correlation.rho
+        for correlation in gsl_study.correlations(study)
+        if correlation.utility == UTILITY[0]
     }
     lines: Mapping[str, Sequence[float | None]] = {
-        f"{algorithm}, {gsl}": [rhos.get((algorithm, gsl, one)) for one in k]
-        for algorithm in dict.fromkeys(one.algorithm for one in study.outcomes)
+        f"{algorithm}, {gsl}": [rhos.get((algorithm, gsl, k)) for k in ks]
+        for algorithm in dict.fromkeys(outcome.algorithm for outcome in study.outcomes)
         for gsl in GSL
     }
     with theme.canvas(240 + 18 * len(lines)) as (drawn, axes):
@@ -177,7 +188,7 @@ def _rho(study: Study) -> Chart:
                 linestyle=_DASHES[place % len(_DASHES)],
             )  # fmt: skip
         axes.axhline(0, color=theme.MUTED, linewidth=1)
-        axes.set_xticks(range(len(k)), [f"{one:,}" for one in k])
+        axes.set_xticks(range(len(ks)), [f"{k:,}" for k in ks])
         axes.set_xlabel("k")
         axes.set_ylim(min([0.0, *(rho for rho in rhos.values() if rho is not None)]) - 0.05, 1.05)
         axes.tick_params(axis="y", labelcolor=theme.MUTED)
@@ -185,7 +196,7 @@ def _rho(study: Study) -> Chart:
         drawn.legend(loc="outside upper left", handlelength=2.4)
         svg = theme.svg(drawn, title, description)
     rows = [[name, *map(_two_digits, values)] for name, values in lines.items()]
-    return Chart(title, description, svg, Table(["Algorithm and score", *(f"k = {one}" for one in k)], rows))
+    return Chart(title, description, svg, Table(["Algorithm and score", *(f"k = {k}" for k in ks)], rows))
 
 
 def _times(study: Study) -> Chart | None:

@@ -107,11 +107,11 @@ def grid(
     features, names = [], []
     with connection.transaction():
         for done, (name, rows) in enumerate(wanted):
-            one = Relation(target.schema, f"{target.name}_{name}_{rows}")
-            drawing.generate(connection, cocoa.recipe(domain, name, sort), one, rows, seed)
-            made = LearningTable(connection, one)
-            features.append([figure for column in domain.columns for figure in made.moments(column)])
-            names.append(catalog.target_text(one))
+            drawn = Relation(target.schema, f"{target.name}_{name}_{rows}")
+            drawing.generate(connection, cocoa.recipe(domain, name, sort), drawn, rows, seed)
+            made = LearningTable(connection, drawn)
+            features.append([moment for column in domain.columns for moment in made.moments(column)])
+            names.append(catalog.target_text(drawn))
             if progress is not None:
                 progress(done + 1, len(wanted))
     components = principal_components(features)

@@ -64,8 +64,10 @@ def choose_parents(
     for place, child in enumerate(columns):
         if child in given:
             continue
-        candidates = [one for one in columns[:place] if child not in _below(one, chosen)]
-        best = max(candidates, key=lambda one: (shares[one, child], -columns.index(one)), default=None)
+        candidates = [parent for parent in columns[:place] if child not in _below(parent, chosen)]
+        best = max(
+            candidates, key=lambda parent: (shares[parent, child], -columns.index(parent)), default=None
+        )
         if best is not None and shares[best, child] >= minimum:
             chosen[child] = (best,)
     return chosen
@@ -122,7 +124,7 @@ def write(source: str, columns: Sequence[LearnedColumn], threshold: int, left_ou
         f"source = {_quoted(source)}",
         f"threshold = {threshold}",
         "left_out = [",
-        *(f"    {_quoted(one)}," for one in left_out),
+        *(f"    {_quoted(column)}," for column in left_out),
         "]",
     ]
     for column in columns:

@@ -112,7 +112,7 @@ class _Learner:
         for name in (
             *self.options.identifiers,
             *given,
-            *(one for parents in given.values() for one in parents),
+            *(column for parents in given.values() for column in parents),
         ):
             if name not in names:
                 raise UsageError(
@@ -121,7 +121,7 @@ class _Learner:
                 )
         for child, parents in given.items():
             if identifier := next(
-                (one for one in (child, *parents) if one in self.options.identifiers), None
+                (column for column in (child, *parents) if column in self.options.identifiers), None
             ):
                 raise UsageError(
                     f'"{identifier}" is an identifier, and --given names it',
@@ -172,7 +172,7 @@ class _Learner:
     ) -> dict[Labels, int]:
         """The counts of a column with what it depends on, the parents' bins named by their ranges."""
         together = (*parents, name)
-        steps = [_step(self.bins[one]) for one in together]
+        steps = [_step(self.bins[column]) for column in together]
         counted = self.source.counts(together, steps, self.options.threshold)
         self.account(" × ".join(together), counted)
         rows: dict[Labels, dict[str, int]] = {}
@@ -184,7 +184,7 @@ class _Learner:
             totals = marginals[parents[0]]
         else:
             totals = self.source.counts(parents, steps[:-1], self.options.threshold).counts
-        grids = [self.bins[one] for one in parents]
+        grids = [self.bins[parent] for parent in parents]
         return {
             (*(_named(part, bins) for part, bins in zip(key, grids, strict=True)), label): count
             for key, row in rows.items()

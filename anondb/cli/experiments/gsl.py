@@ -117,10 +117,10 @@ def _weightings(weightings: Sequence[Weighting]) -> None:
     """Shows those of the 35 weightings that say most."""
     from anondb.study.report import weighting_table
 
-    by_excess = sorted(weightings, key=lambda one: (one.excess, one.place))
+    by_excess = sorted(weightings, key=lambda weighting: (weighting.excess, weighting.place))
     shown = {
-        "GSL alone": next(one for one in weightings if one.weights["semq"] == 100),
-        "all equal": next(one for one in weightings if len(set(one.weights.values())) == 1),
+        "GSL alone": next(weighting for weighting in weightings if weighting.weights["semq"] == 100),
+        "all equal": next(weighting for weighting in weightings if len(set(weighting.weights.values())) == 1),
         "the best": by_excess[0],
         "the worst": by_excess[-1],
     }

@@ -157,8 +157,11 @@ def _of_meanings(
     tell("reading hypernyms", 0.3)
     above = queries.hypernyms(db, sorted({sense.concept for sense in senses.values()}))
     _check_one_kind(above)
-    hypernyms = {one.concept: aika.Concept(one.key, one.depth, tuple(one.parents)) for one in above}
-    names = {one.concept: [one.label, *one.names] for one in above}
+    hypernyms = {
+        hypernym.concept: aika.Concept(hypernym.key, hypernym.depth, tuple(hypernym.parents))
+        for hypernym in above
+    }
+    names = {hypernym.concept: [hypernym.label, *hypernym.names] for hypernym in above}
     labels = list(values)
     concepts = tuple(senses[label].concept if label in senses else None for label in labels)
     column = aika.Values(concepts, tuple(values.values()))
@@ -181,7 +184,7 @@ def _of_meanings(
     queries.store(db, built, request.ontology, replace=old)
     tell("done", 1.0)
     candidates = (BuiltCandidate(name, made.made_by) for name, made in zip(stems, trees, strict=True))
-    keys = {concept: one.key for concept, one in hypernyms.items()}
+    keys = {concept: hypernym.key for concept, hypernym in hypernyms.items()}
     apart = values_apart(root)
     meanings = (
         _meaning(label, senses.get(label), keys, is_apart=leaf in apart) for leaf, label in enumerate(labels)
@@ -247,7 +250,7 @@ def _check(request: BuildRequest) -> None:
 
 
 def _check_one_kind(above: Sequence[queries.Hypernym]) -> None:
-    if len({one.pos for one in above}) > 1:
+    if len({hypernym.pos for hypernym in above}) > 1:
         raise UsageError(
             "the values are nouns and verbs, which share no generalization",
             hint="say what the verbs mean as things: --senses FILE",

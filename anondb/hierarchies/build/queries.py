@@ -175,10 +175,10 @@ def store(db: Executor, built: Mapping[str, Built], ontology: str, *, replace: S
         if replace:
             db.run(Statement("drop candidates", _DROP, (list(replace),)))
         _refuse_taken(db, list(built))
-        tables = [one.table for one in built.values()]
+        tables = [candidate.table for candidate in built.values()]
         sizes = [table.height for table in tables], [len(table.rows) for table in tables]
         ids = dict(db.rows(Statement("create candidates", _CREATE, (ontology, list(built), *sizes))))
-        numbers = {name: node_numbers(one.table) for name, one in built.items()}
+        numbers = {name: node_numbers(candidate.table) for name, candidate in built.items()}
         db.copy(Statement("nodes of candidates", _COPY_NODES), _nodes(built, ids, numbers))
         db.copy(Statement("paths of candidates", _COPY_PATHS), _paths(built, ids, numbers))
         db.copy(Statement("senses of candidates", _COPY_SENSES), _meanings(built, ids, numbers))
@@ -186,15 +186,15 @@ def store(db: Executor, built: Mapping[str, Built], ontology: str, *, replace: S
 
 
 def _nodes(built: Mapping[str, Built], ids: Mapping[str, int], numbers: Numbers) -> Iterator[Sequence[Any]]:
-    for name, one in built.items():
-        parents = node_parents(one.table, numbers[name])
+    for name, candidate in built.items():
+        parents = node_parents(candidate.table, numbers[name])
         for (level, label), node in numbers[name].items():
             yield ids[name], node, level, label, parents.get(node)
 
 
 def _paths(built: Mapping[str, Built], ids: Mapping[str, int], numbers: Numbers) -> Iterator[Sequence[Any]]:
-    for name, one in built.items():
-        for leaf, labels in enumerate(one.table.rows, start=1):
+    for name, candidate in built.items():
+        for leaf, labels in enumerate(candidate.table.rows, start=1):
             for level, label in enumerate(labels):
                 yield ids[name], leaf, level, numbers[name][level, label]
 
@@ -202,13 +202,13 @@ def _paths(built: Mapping[str, Built], ids: Mapping[str, int], numbers: Numbers)
 def _meanings(
     built: Mapping[str, Built], ids: Mapping[str, int], numbers: Numbers
 ) -> Iterator[Sequence[Any]]:
-    for name, one in built.items():
+    for name, candidate in built.items():
         for step, node in numbers[name].items():
-            if one.concepts is None:
+            if candidate.concepts is None:
                 # said, as an ontology may know the words for some numbers
                 yield ids[name], node, None, "number", True
-            elif step in one.concepts:
-                yield ids[name], node, one.concepts[step], "built", True
+            elif step in candidate.concepts:
+                yield ids[name], node, candidate.concepts[step], "built", True
 
 
 def copy(db: Executor, vgh: str, name: str, *, replace: bool) -> None:

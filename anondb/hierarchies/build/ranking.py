@@ -68,7 +68,11 @@ class Ranking:
 
     def as_json(self) -> dict[str, Any]:
         """The object that `anondb vgh rank --json` prints."""
-        return {"winner": self.winner, **asdict(self.method), "ranked": [asdict(one) for one in self.ranked]}
+        return {
+            "winner": self.winner,
+            **asdict(self.method),
+            "ranked": [asdict(ranked) for ranked in self.ranked],
+        }
 
 
 def read_weights(text: str) -> dict[str, float]:

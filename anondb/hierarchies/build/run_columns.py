@@ -49,14 +49,14 @@ def _built(db: Executor, policy: Policy, snapshot: Snapshot, column: str, how: B
         made = build_vgh.build_watched(db, request)
         best = queries.rank(db, made.names, RankingMethod(k=k), source).ranked[0]
         table = vgh.fetch(db.connection, best.vgh)
-    made_by = next(one.made_by for one in made.candidates if one.name == best.vgh)
+    made_by = next(candidate.made_by for candidate in made.candidates if candidate.name == best.vgh)
     number = best.vgh.removeprefix(f"{request.name}.")
     return BuiltInfo(table, number, len(made.candidates), made_by, best.aspects["semq"].score)
 
 
 def noted(plan: Plan, result: Result) -> Result:
     """The result with what was built for the run."""
-    return replace(result, built={name: _account(one) for name, one in plan.built.items()})
+    return replace(result, built={name: _account(built) for name, built in plan.built.items()})
 
 
 def _account(built: BuiltInfo) -> dict[str, Any]:

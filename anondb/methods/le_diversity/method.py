@@ -56,7 +56,7 @@ class LeDiversity(ReleaseMethod):
             QUASI: [c for c in columns if c.name != hidden],
             SENSITIVE: [c for c in columns if c.name == hidden],
         }
-        targets = snapshot.parts or [TargetInfo(there) for there in parts(snapshot.target.relation)]
+        targets = snapshot.tables or [TargetInfo(there) for there in parts(snapshot.target.relation)]
         return tuple(
             Place.at(target, [CLASS_ID, *own], suffix)
             for target, (suffix, own) in zip(targets, tables.items(), strict=True)
