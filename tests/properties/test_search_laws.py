@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anondb.methods.full_domain import datafly, incognito, optimal
+from anondb.methods.full_domain.bounds import Bounds
 from anondb.methods.full_domain.grid import Grid, Node, counts_above, counts_below
 from anondb.methods.full_domain.lattice import Demand, Levels, NodeFigures
 from anondb.methods.full_domain.objective import OBJECTIVES, Objective
@@ -107,6 +108,35 @@ def test_no_bound_is_above_a_penalty_that_it_bounds(table: Table, name: str) -> 
         for lower in table.every_node():
             if below(lower, node):
                 assert objective.floor_above(table.ask(lower)) <= penalty
+
+
+@settings(max_examples=100)
+@given(tables(), st.sampled_from(OBJECTIVES), st.data())
+def test_no_bound_that_checks_have_taught_is_above_a_penalty(
+    table: Table, name: str, data: st.DataObject
+) -> None:
+    """Whatever nodes are checked, accepted or not, and in whatever order."""
+    objective = table.objective(name)
+    grid = table.lattice().grid
+    bounds = Bounds(grid, objective)
+    for node in data.draw(st.lists(st.sampled_from(table.every_node()), max_size=12)):
+        bounds.learn(node, table.ask(node))
+    for node in table.every_node():
+        figures = table.ask(node)
+        if table.demand.accepts(figures):
+            assert bounds.floors[grid.place(node)] <= objective.penalty(node, figures)
+
+
+@settings(max_examples=100)
+@given(tables(), st.sampled_from(OBJECTIVES))
+def test_a_node_with_more_outliers_than_are_harmless_is_no_better(table: Table, name: str) -> None:
+    objective = table.objective(name)
+    figures = [(node, table.ask(node)) for node in table.every_node()]
+    for node, found in figures:
+        penalty = objective.penalty(node, found)
+        for other, with_more in figures:
+            if with_more.outliers > objective.harmless(penalty):
+                assert objective.penalty(other, with_more) >= penalty
 
 
 @settings(max_examples=100)

@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 
-from anondb.methods.full_domain.grid import Array, Grid, Node
+from anondb.methods.full_domain.grid import Array, Box, Grid, Node
 from anondb.methods.full_domain.lattice import NodeFigures
 from anondb.methods.full_domain.objective import Objective, raised
 
@@ -19,7 +19,11 @@ class Bounds:
         self._grid, self._objective = grid, objective
         self._unchecked = objective.floors(grid)
         self._rises = objective.rises(grid)
-        self.floors = self._unchecked if self._rises is None else self._unchecked.copy()
+        self.floors = self._unchecked.copy()
+        # what is known of each node: so many outliers it has at least, by the nodes above it; so much its
+        # penalty is at least, by those below it
+        self._hopeless = grid.filled(0, "float64")
+        self._above = grid.filled(-inf, "float64") if objective.bounds_above else None
         order = np.argsort(grid.levels().ravel(), kind="stable")
         self._ties = np.empty(grid.size, "int32")
         self._ties[order] = np.arange(grid.size, dtype="int32")
@@ -34,10 +38,22 @@ class Bounds:
         if self._rises is not None and figures.hopeless:
             box = self._grid.below(node)
             np.maximum(below, raised(self._unchecked[box], self._rises[box], figures.hopeless), out=below)
-        floor = self._objective.floor_above(figures)
-        if floor > -inf:
-            above = self.floors[self._grid.above(node)]
-            np.maximum(above, floor, out=above)
+        if self._above is not None:
+            self._learn_both_ways(node, figures, self._above)
+
+    def _learn_both_ways(self, node: Node, figures: NodeFigures, known: Array) -> None:
+        """What is known from below and what is known from above add up: they are of different records."""
+        box = self._grid.above(node)
+        np.maximum(known[box], self._objective.floor_above(figures), out=known[box])
+        self._combine(box, known)
+        if figures.hopeless:
+            box = self._grid.below(node)
+            np.maximum(self._hopeless[box], figures.hopeless, out=self._hopeless[box])
+            self._combine(box, known)
+
+    def _combine(self, box: Box, known: Array) -> None:
+        both = self._objective.floor_between(known[box], self._hopeless[box])
+        np.maximum(self.floors[box], both, out=self.floors[box])
 
     def key(self, node: Node, penalty: float) -> Key:
         return penalty, int(self._ties.item(self._grid.number(node)))

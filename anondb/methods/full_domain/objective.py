@@ -55,6 +55,12 @@ class Objective(Protocol):
     def floor_above(self, figures: NodeFigures) -> float:
         """A bound for all generalizations of a node with these figures, if there is one."""
 
+    def floor_between(self, above: Array, outliers: Array) -> Array:
+        """Bounds of nodes that have a floor_above, and so many outliers or more that are hopeless."""
+
+    def harmless(self, penalty: float) -> float:
+        """So many outliers do not by themselves make a node worse than this penalty; with more it is no better."""
+
 
 def make(
     name: str,
@@ -138,6 +144,12 @@ class Additive:
     def floor_above(self, figures: NodeFigures) -> float:
         return -inf
 
+    def floor_between(self, above: Array, outliers: Array) -> Array:
+        return above
+
+    def harmless(self, penalty: float) -> float:
+        return inf
+
 
 @dataclass(frozen=True)
 class Height:
@@ -176,6 +188,12 @@ class Height:
     def floor_above(self, figures: NodeFigures) -> float:
         return -inf
 
+    def floor_between(self, above: Array, outliers: Array) -> Array:
+        return above
+
+    def harmless(self, penalty: float) -> float:
+        return inf
+
 
 @dataclass(frozen=True)
 class Classes:
@@ -212,6 +230,12 @@ class Classes:
         # a class further up holds a released one, or k records that are suppressed here
         most = figures.classes + figures.outliers // self.k
         return -min(most, figures.groups) if figures.groups else -most
+
+    def floor_between(self, above: Array, outliers: Array) -> Array:
+        return above
+
+    def harmless(self, penalty: float) -> float:
+        return self.records + penalty * self.k
 
 
 class AverageClassSize(Classes):
@@ -259,6 +283,14 @@ class Discernibility:
     def floor_above(self, figures: NodeFigures) -> float:
         # classes only grow together, and whoever is suppressed here stands among k or more there
         return figures.squares + self._least * figures.outliers
+
+    def floor_between(self, above: Array, outliers: Array) -> Array:
+        # who is hopeless is suppressed at each node below, and counts there as one of a smallest class
+        bounds: Array = above + (self.records - self._least) * outliers
+        return bounds
+
+    def harmless(self, penalty: float) -> float:
+        return (penalty - self.records * self._least) / max(self.records - self._least, 1)
 
     @property
     def _least(self) -> int:

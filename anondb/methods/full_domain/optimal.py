@@ -104,8 +104,12 @@ class _Search:
         numbers = np.flatnonzero(self.open)
         numbers = numbers[:: -(-len(numbers) // _COMPARED)]
         best = _magnitude(self.best_key[0])
-        fails = self.forecast.chance_above(_HOPELESS, log1p(self.demand.budget), numbers)
-        fails = np.where(self.possible.ravel()[numbers], 0.0, fails.clip(min=_LEAST_CHANCE))
+        # whatever is below a node with more outliers fails, or is worse than the best
+        harmless = max(self.objective.harmless(self.best_key[0]), 0.0)
+        fails = self.forecast.chance_above(_HOPELESS, log1p(min(self.demand.budget, harmless)), numbers)
+        fails = fails.clip(min=_LEAST_CHANCE)
+        if self.demand.budget <= harmless:
+            fails = np.where(self.possible.ravel()[numbers], 0.0, fails)
         if self.lattice.checks % _HOPEFUL == 0:
             gains = 1 - fails
             if self.objective.bounds_above:
