@@ -68,6 +68,10 @@ def evaluate(
     sample: Annotated[
         int | None, typer.Option(metavar="N", help="Cluster N records; 1000 unless told.", show_default=False)
     ] = None,
+    clusters: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Into how many; else as suits the original.", show_default=False),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="S", help="Which records are sampled.")] = 0,
 ) -> None:
     """Show what a release is worth, and what it gives away.
@@ -85,7 +89,7 @@ def evaluate(
     """
     of_tables: dict[str, object] = {"--original": original, "--release": release, "--quasi": quasi}
     others = {"--key": key, "--vgh": vgh, "--sensitive": sensitive, "--population": population,
-              "--fraction": fraction, "--unit": unit, "--masked": masked, "--sample": sample,
+              "--fraction": fraction, "--unit": unit, "--masked": masked, "--sample": sample, "--clusters": clusters,
               "--seed": seed or None}  # fmt: skip
     given = [name for name, value in (of_tables | others).items() if value is not None]
     if run is not None:
@@ -116,6 +120,7 @@ def evaluate(
                 population=population,
                 fraction=fraction,
                 sample=sample,
+                clusters=clusters,
                 seed=seed,
                 roots=None if masked is None else _names([masked]),
                 unit=unit,

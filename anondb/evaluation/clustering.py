@@ -50,18 +50,19 @@ def tuple_distances(columns: Sequence[Column]) -> Numbers:
     return total / len(columns)
 
 
-def cluster(distances: Numbers, counts: Sequence[int]) -> list[int]:
+def cluster(distances: Numbers, counts: Sequence[int], clusters: int | None = None) -> list[int]:
     """The cluster of each tuple, numbered from 0 in their order; a tuple stands for so many records.
 
-    As many clusters as the index of Calinski and Harabasz is greatest for; a single one if nothing is apart, or
-    there are fewer than three records.
+    As many clusters as the index of Calinski and Harabasz is greatest for, unless told; a single one if nothing is
+    apart, or there are fewer than three records. Records that are not apart are never parted.
     """
     first = np.cumsum(counts) - np.asarray(counts)  # each tuple's first record
     if sum(counts) < 2:
         return [0] * len(counts)
     record = np.repeat(np.arange(len(counts)), counts)
     merges = linkage(squareform(distances[np.ix_(record, record)], checks=False), "ward")
-    of_record = _cut(merges, number_of_clusters(merges[:, 2]))
+    apart = int(np.count_nonzero(merges[:, 2])) + 1
+    of_record = _cut(merges, number_of_clusters(merges[:, 2]) if clusters is None else min(clusters, apart))
     numbers: dict[int, int] = {}
     return [numbers.setdefault(int(cluster), len(numbers)) for cluster in of_record[first]]
 

@@ -33,8 +33,12 @@ def cluster_agreement(
     sample: int = SAMPLE,
     seed: int = 0,
     meanings: str | None = None,
+    wanted: int | None = None,
 ) -> list[Row]:
     """Clusters originals and released records, and compares the two: the figures of MEASURES.
+
+    Both are cut into `wanted` clusters, or into as many as suit the originals best: two clusterings of 4 and of 31
+    clusters would differ by these numbers alone.
 
     `linked` is a query as anondb.linked_query gives it, `ladder` the name of a relation of hierarchies that are
     not stored, `meanings` that of the concepts of columns without any. More records than `sample` are sampled by
@@ -64,9 +68,9 @@ def cluster_agreement(
         [clustering.Column(codes, apart) for _, of_release, codes, apart, *_ in rows if of_release is side]
         for side in (False, True)
     )
-    originals, released = (
-        clustering.cluster(clustering.tuple_distances(columns), counts) for columns in sides
-    )
+    of_originals, of_release = map(clustering.tuple_distances, sides)
+    originals = clustering.cluster(of_originals, counts, wanted)
+    released = clustering.cluster(of_release, counts, max(originals) + 1)
     agreement = asdict(clustering.compare(originals, released, counts))
     note = f"{_clusters(originals)} of the originals, {_clusters(released)} of the release"
     if sum(counts) < records:

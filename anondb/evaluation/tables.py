@@ -178,7 +178,14 @@ class _Evaluating:
         def agreement() -> Iterable[MetricValue]:
             sample, seed = self.request.sampled, self.request.seed
             rows = clusters.cluster_agreement(
-                self.db, query, self.quasi, vghs, MEASURE, sample=sample, seed=seed
+                self.db,
+                query,
+                self.quasi,
+                vghs,
+                MEASURE,
+                sample=sample,
+                seed=seed,
+                wanted=self.request.clusters,
             )
             return [MetricValue(*row) for row in rows]
 

@@ -27,6 +27,7 @@ class EvaluationRequest:
     population: str | None = None  # a table, generalized as the release
     fraction: float | None = None  # the share of the population that is in the tables
     sample: int | None = None  # records that are clustered
+    clusters: int | None = None  # into which both are cut; else as many as suit the original best
     seed: int = 0
     roots: Sequence[str] | None = None  # the labels of a record that is suppressed by masking
     unit: str | None = None  # names the person, in the original and perhaps in the release
@@ -106,6 +107,11 @@ def _contradictions(request: EvaluationRequest) -> Iterator[tuple[str, str]]:
         yield (
             f"a sample of {request.sampled} records cannot be clustered",
             f"take 2 to {LARGEST_SAMPLE:,} records",
+        )
+    if request.clusters is not None and not 1 <= request.clusters <= request.sampled:
+        yield (
+            f"{request.clusters} clusters of {request.sampled:,} records",
+            "take 1 to as many as are clustered",
         )
     if not -(2**63) <= request.seed < 2**63:
         yield "the seed is too large", "take a whole number of up to 18 digits"

@@ -265,6 +265,19 @@ def test_agreement_by_hand(tables: Connection) -> None:
     assert {note for *_, note in figures} == {"3 clusters of the originals, 2 clusters of the release"}
 
 
+def test_originals_and_release_are_cut_into_as_many_clusters(tables: Connection) -> None:
+    """Two groups of the originals; the release has four of its own, of which the nearest are taken together."""
+    tables.execute(
+        "insert into original (id, age) select i, i / 8 * 100 from generate_series(0, 15) as i;"
+        "insert into release (id, age) select i, (i / 4 * 30)::text from generate_series(0, 15) as i"
+    )
+    figures = agreement(tables, linked_query(tables, ["age"]), ["age"])
+    assert {note for *_, note in figures} == {"2 clusters of the originals, 2 clusters of the release"}
+    assert [value for *_, value, _ in figures] == [1, 1, 1, 1, 0]
+    figures = agreement(tables, linked_query(tables, ["age"]), ["age"], wanted=1)
+    assert {note for *_, note in figures} == {"1 cluster of the originals, 1 cluster of the release"}
+
+
 def test_suppressed_records_lie_together_apart_from_all_others(tables: Connection) -> None:
     tables.execute(
         "insert into original (id, age) select i, i / 4 * 50 from generate_series(0, 11) as i;"

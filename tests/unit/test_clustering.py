@@ -131,6 +131,22 @@ def test_equal_records_are_never_told_apart_and_all_kinds_apart_are_found() -> N
     assert cluster(np.zeros((3, 3)), [10, 10, 10]) == [0, 0, 0]
 
 
+@given(SEEDS, st.lists(st.integers(1, 4), min_size=2, max_size=9), st.integers(1, 12))
+def test_as_many_clusters_as_are_asked_for_are_those_before_the_last_merges(
+    seed: int, counts: list[int], clusters: int
+) -> None:
+    distances = random_distances(seed, len(counts))
+    wanted = min(clusters, len(counts))
+    [expected] = [found for found in greedy_ward(distances, counts) if len(found) == wanted]
+    assert partition(cluster(distances, counts, clusters)) == set(map(frozenset, expected))
+
+
+def test_equal_records_are_not_parted_whatever_is_asked_for() -> None:
+    distances = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]])
+    assert cluster(distances, [2, 3, 4], 3) == [0, 0, 1]
+    assert cluster(np.zeros((3, 3)), [1, 1, 1], 2) == [0, 0, 0]
+
+
 def test_too_few_records_are_one_cluster() -> None:
     assert cluster(np.zeros((1, 1)), [1]) == [0]
     assert cluster(np.zeros((1, 1)), [5]) == [0]
