@@ -141,35 +141,34 @@ comment on function anondb.mdav_synthetic(bigint, text) is
 
 create function anondb.mdav_loss() returns double precision
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$
+-- Always by meaning, however the classes were made. Only concepts of a class are compared with those of its centroid.
 declare
-    v_centroid record;
-    v_far bigint[];
     v_loss double precision;
+    v_lost bigint;
 begin
-    -- the partition may have been made with distances of 0 and 1, and a centroid may have what no record has
-    if not exists (select from mdav_concept as c cross join unnest(c.deltas) as d (delta)
-                   where d.delta not in (0, anondb.mdav_unit()))
-       or exists (select i.concept from mdav_centroid as i except select c.concept from mdav_concept as c) then
-        drop table mdav_concept;
-        perform anondb.mdav_concepts('shared', array(select i.concept from mdav_centroid as i));
-    end if;
     -- of a class that is released with nothing, all is lost
-    select count(*) into v_loss from mdav_class as m where m.centroid not in (select i.record from mdav_centroid as i);
-    for v_centroid in
-        select i.record, array_agg(c.place order by c.place) as places
-        from mdav_centroid as i join mdav_concept as c on c.concept = i.concept group by i.record order by i.record
-    loop
-        v_far := anondb.mdav_far('sum', v_centroid.places);
-        v_loss := v_loss + (
-            select sum(power(x.far / anondb.mdav_unit() / x.pairs, 2) order by x.record)
-            from (select i.record, sum(v_far[c.place])::double precision as far,
-                         count(*) * cardinality(v_centroid.places) as pairs
-                  from mdav_class as m
-                  join mdav_item as i on i.record = m.record
-                  join mdav_concept as c on c.concept = i.concept
-                  where m.centroid = v_centroid.record group by i.record) as x);
-    end loop;
-    return v_loss;
+    select count(*) into v_lost from mdav_class as m where m.centroid not in (select i.record from mdav_centroid as i);
+    create temporary table mdav_sized on commit drop as
+    select u.concept, u.size, u.above
+    from anondb.mdav_above(array(select i.concept from mdav_item as i union select i.concept from mdav_centroid as i)) as u;
+    analyze mdav_sized;
+    with own as materialized (
+        select m.record, m.centroid, c.concept, c.size, c.above
+        from mdav_class as m join mdav_item as i on i.record = m.record join mdav_sized as c on c.concept = i.concept
+    ), told as materialized (
+        select i.record as centroid, c.concept, c.size, c.above
+        from mdav_centroid as i join mdav_sized as c on c.concept = i.concept
+    ), far as (
+        select o.record, sum(p.far)::double precision / anondb.mdav_unit() / count(*) as far
+        from own as o join told as t on t.centroid = o.centroid
+        cross join lateral (
+            select case when o.concept = t.concept then 0 else anondb.mdav_apart(s.shared, o.size, t.size) end as far
+            from (select bit_count(o.above & t.above)::int as shared offset 0) as s) as p
+        group by o.record
+    )
+    select coalesce(sum(power(f.far, 2) order by f.record), 0) into v_loss from far as f;
+    drop table mdav_sized;
+    return v_lost + v_loss;
 end $$;
 comment on function anondb.mdav_loss() is
 'The information loss of mdav_class: the sum over records of the squared average distance to what mdav_centroid has '

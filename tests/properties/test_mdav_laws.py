@@ -75,6 +75,9 @@ def test_record_distances_are_those_of_the_definition(
     for record, distances in got:
         expected = [float(set_distance(sets[record], sets[other], distance, apart)) for other in sorted(sets)]
         assert [far / unit for far in distances] == pytest.approx(expected, abs=1e-12)
+    if distance == "average":  # sets of more than 250 concepts are looked up, as other distances are
+        toy.execute("select anondb.mdav_looked_up('average')")
+        assert rows(toy, "select record, distances::float8[] from mdav_record order by place") == got
 
 
 @laws
@@ -110,6 +113,34 @@ def test_the_distance_of_two_sets_of_terms_is_the_definition_and_symmetric(
     [back] = toy.execute(query, (sorted(y), sorted(x), distance, measure)).fetchone() or ()
     assert there == pytest.approx(float(set_distance(x, y, distance, delta(GRAPH, measure))), abs=1e-12)
     assert there == pytest.approx(back, abs=1e-12)
+
+
+@laws
+@given(found=records, distance=st.sampled_from(DISTANCES))
+def test_texts_are_the_same_or_not_whatever_they_mean(
+    toy: Connection, found: list[frozenset[str]], distance: str
+) -> None:
+    """The twin over texts: those that mean nothing count too, and synonyms are as far apart as any two."""
+    sets = dict(enumerate(found, 10))
+    fill(toy, sets)
+    said = {
+        record: frozenset({f"{c} text" for c in concepts} | {"xyzzy"}) for record, concepts in sets.items()
+    }
+    toy.execute("drop table if exists mdav_text; create temporary table mdav_text (record int, text text)")
+    with toy.cursor() as cursor:
+        cursor.executemany(
+            "insert into mdav_text values (%s, %s)",
+            [(record, text.upper()) for record, texts in said.items() for text in sorted(texts)],
+        )
+    toy.execute("insert into mdav_text values (9, 'of a record without concepts')")
+    toy.execute("select anondb.mdav_distances(%s, 'texts')", (distance,))
+    apart = delta({}, "equal")
+    unit = float(rows(toy, "select anondb.mdav_unit()")[0][0])
+    got = rows(toy, "select record, distances::float8[] from mdav_record order by place")
+    assert [record for record, _ in got] == sorted(sets)
+    for record, distances in got:
+        expected = [float(set_distance(said[record], said[other], distance, apart)) for other in sorted(sets)]
+        assert [far / unit for far in distances] == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_set_has_a_distance_from_itself_on_average(toy: Connection) -> None:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 DISTANCES = ("average", "sum_of_minimum", "sum_of_maximum", "minimum", "maximum")
 """Of two sets of concepts; the first is the default, and loses least."""
 
-VARIANTS = ("semantic", "non_semantic")
-"""Two concepts are as far apart as their generalizations differ; or 0 and 1."""
+VARIANTS = ("semantic", "non_semantic", "texts")
+"""Two concepts are as far apart as their generalizations differ; or 0 and 1; or so are texts, whatever they mean."""
 
 DRAWS = ("class", "record")
 """For what terms are drawn: a class, whose records are then the same text, or each record."""
 
-MEASURES = {"semantic": "shared", "non_semantic": "equal"}
+MEASURES = {"semantic": "shared", "non_semantic": "equal", "texts": "texts"}
 """What the database calls the variants."""
 
 SET_TYPE = "text[]"
