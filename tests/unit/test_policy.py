@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from anondb.errors import PolicyError, Problem, UsageError
 from anondb.hierarchies.forms import DATE_UNITS, BuiltVgh, CsvVgh, Dates, Intervals, Mask, StoredVgh
-from anondb.policy.hierarchy_forms import ANY_TYPE
 from anondb.methods.registry import METHODS
+from anondb.policy.hierarchy_forms import ANY_TYPE
 from anondb.policy.load import load, parse
 from anondb.policy.model import Column, Method, Name, Policy, Privacy, Role
 from anondb.policy.names import parse_name
