@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from anondb.db.install.upgrade import upgrade
 from anondb.db.ontology import store as store_ontology
 from anondb.errors import UsageError
 from anondb.ontology.wordnet import read as read_wordnet
+from tests.commands import Commands
 from tests.servers import drop_made, made_once, new_database, run_folder
 
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
@@ -156,25 +156,22 @@ def db(dsn: str) -> Iterator[Database]:
         yield database
 
 
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Commands]:
+    """Where commands are run, one process of its own for each."""
+    with closing(Commands()) as commands:
+        yield commands
+
+
 @pytest.fixture
-def cli(dsn: str, tmp_path: Path) -> Cli:
+def cli(commands: Commands, dsn: str, tmp_path: Path) -> Cli:
     """Runs the command line in an empty folder, on the fresh database."""
 
     def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            anondb_command(arguments),
-            env=os.environ | {"ANONDB_DSN": dsn, "COLUMNS": "120"} | environment,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        own = os.environ | {"ANONDB_DSN": dsn, "COLUMNS": "120"} | environment
+        return commands.run(arguments, own, tmp_path, timeout=120)
 
     return run
-
-
-def anondb_command(arguments: Sequence[str | Path]) -> list[str]:
-    return [sys.executable, "-m", "anondb", *map(str, arguments)]
 
 
 @pytest.fixture(scope="session")

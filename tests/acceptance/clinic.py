@@ -18,7 +18,8 @@ from psycopg import sql
 
 from anondb.api import Database
 from anondb.db.connection import Connection, Door
-from tests.conftest import Cli, anondb_command
+from tests.commands import fresh
+from tests.conftest import Cli
 
 Found = TypeVar("Found")
 Ended = subprocess.CompletedProcess[str]
@@ -123,7 +124,7 @@ class Clinic:
     def start(self, *arguments: str | Path) -> subprocess.Popen[str]:
         """A command that goes on while the test does."""
         return subprocess.Popen(
-            anondb_command(arguments),
+            fresh(arguments),
             env=os.environ | {"ANONDB_DSN": self.dsn, "COLUMNS": "120"},
             cwd=self.folder,
             stdout=subprocess.PIPE,

@@ -20,7 +20,8 @@ from anondb.hierarchies.build.ranking import RankingMethod
 from anondb.hierarchies.forms import VghTable
 from anondb.hierarchies.tree import Node
 from tests import toys
-from tests.conftest import Cli, anondb_command
+from tests.commands import fresh
+from tests.conftest import Cli
 from tests.sql.test_aika import COUNTS, PARENTS
 
 pytestmark = pytest.mark.once  # another server version would say the same
@@ -80,7 +81,7 @@ def test_a_person_is_asked_what_nothing_tells_apart_and_a_pipe_is_not(toy: Datab
     terminal, end = pty.openpty()
     arguments = ("vgh", "build", "pet", "--table", "pets", "--column", "name", "--ontology", "toy")
     with subprocess.Popen(
-        anondb_command(arguments),
+        fresh(arguments),
         env=os.environ | {"ANONDB_DSN": dsn, "COLUMNS": "120"},
         stdin=end,
         stdout=end,

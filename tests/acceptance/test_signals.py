@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.clinic import Clinic, ended
-from tests.conftest import anondb_command
+from tests.commands import fresh
 
 # Python runs a file of this name at its start; this one sends a signal when a module is about to be loaded.
 SITECUSTOMIZE = """
@@ -41,7 +41,7 @@ def test_a_signal_while_a_command_loads(clinic: Clinic, sign: signal.Signals, co
 def test_a_command_that_is_to_survive_its_terminal_does(clinic: Clinic) -> None:
     with clinic.gate_shut() as wait_for_backend:
         running = subprocess.Popen(
-            ["nohup", *anondb_command(["run", clinic.policy(source="hospital.gated")])],
+            ["nohup", *fresh(["run", clinic.policy(source="hospital.gated")])],
             env=os.environ | {"ANONDB_DSN": clinic.dsn},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

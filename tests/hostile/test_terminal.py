@@ -13,7 +13,7 @@ import pytest
 
 from anondb.cli.output import visible
 from tests.acceptance.clinic import OTHER, Clinic, quasi
-from tests.conftest import anondb_command
+from tests.commands import fresh
 
 pytestmark = pytest.mark.once
 
@@ -80,7 +80,7 @@ def test_what_is_printed_for_machines_is_whole_in_a_pipe_and_tame_on_a_terminal(
         assert "\x1b[2J" in evil.cli(*words).stdout
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        anondb_command(words), env=os.environ | {"ANONDB_DSN": evil.dsn}, cwd=evil.folder, stdout=theirs
+        fresh(words), env=os.environ | {"ANONDB_DSN": evil.dsn}, cwd=evil.folder, stdout=theirs
     )
     os.close(theirs)
     said = b""
