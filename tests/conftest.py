@@ -23,10 +23,9 @@ from anondb.db.install.upgrade import upgrade
 from anondb.db.ontology import store as store_ontology
 from anondb.errors import UsageError
 from anondb.ontology.wordnet import read as read_wordnet
+from tests import adult as adult_data
 from tests.commands import Commands
 from tests.servers import drop_made, made_once, new_database, run_folder
-
-ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
 
 # How long an example takes says more of the machine than of the law; a failure prints how to replay it.
 # Every run looks at the same examples, so that what fails has been changed; ANONDB_EXPLORE=1 looks at others.
@@ -177,11 +176,6 @@ def cli(commands: Commands, dsn: str, tmp_path: Path) -> Cli:
 @pytest.fixture(scope="session")
 def adult_template(made: Made, template: str) -> str:
     """The name of a database with the Adult census data in it, as table `adult`."""
-    if not ADULT.is_dir():
-        pytest.skip(
-            "the Adult data is not beside the clone: ../shared/data/adult needs adult*.csv,"
-            " from the folder data of github.com/arx-deidentifier/arx"
-        )
 
     def fill(connection: Connection) -> None:
         connection.execute(
@@ -192,9 +186,15 @@ def adult_template(made: Made, template: str) -> str:
             connection.cursor() as cursor,
             cursor.copy("copy adult from stdin (format csv, header, delimiter ';')") as copy,
         ):
-            copy.write((ADULT / "adult.csv").read_bytes())
+            copy.write(adult_data.text())
 
     return made("adult", fill, template)
+
+
+@pytest.fixture(scope="session")
+def adult_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the Adult census data and its hierarchies in files."""
+    return adult_data.write(tmp_path_factory.mktemp("adult"))
 
 
 @pytest.fixture

@@ -13,13 +13,10 @@ import pytest
 from anondb.errors import UsageError
 from benchmarks import adult, against, command, le_diversity, optimal, tables, whole
 from benchmarks.options import Options
-from tests.conftest import ADULT
 
 pytestmark = pytest.mark.once  # another server version would say the same
 
 TOP = Path(__file__).resolve().parents[2]
-
-needs_adult = pytest.mark.skipif(not ADULT.is_dir(), reason="the Adult data is not beside the project")
 
 
 def benchmark(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -33,11 +30,12 @@ def benchmark(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@needs_adult
 @pytest.mark.parametrize("algorithm", ["datafly", "optimal"])
-def test_the_benchmark_prints_one_object_with_every_figure(server: str, algorithm: str) -> None:
+def test_the_benchmark_prints_one_object_with_every_figure(
+    server: str, adult_folder: Path, algorithm: str
+) -> None:
     small = ("--rows", "2000", "--quasi", "5", "--repeat", "1", "--algorithm", algorithm)
-    done = benchmark(*small, "--data", ADULT, "--dsn", server)
+    done = benchmark(*small, "--data", adult_folder, "--dsn", server)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["machine"]["settings"].keys() >= {"shared_buffers", "wal_level", "work_mem"}
@@ -57,12 +55,11 @@ def test_the_benchmark_prints_one_object_with_every_figure(server: str, algorith
         assert 10 < case["client_peak_mb"] < 150
 
 
-@needs_adult
 def test_a_search_is_measured_by_its_checks_and_by_where_its_time_goes(
-    server: str, monkeypatch: pytest.MonkeyPatch
+    server: str, adult_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(optimal, "CASES", [optimal.Case("loss", 0.0)])
-    found = optimal.run(Options(repeat=1, data=ADULT, dsn=server))
+    found = optimal.run(Options(repeat=1, data=adult_folder, dsn=server))
     assert (found["rows"], found["k"], len(found["quasi"])) == (30_162, 5, 9)
     [case] = found["cases"]
     [run] = case["runs"]
@@ -88,13 +85,11 @@ def test_a_folder_without_the_data_is_named(tmp_path: Path) -> None:
     assert done.stderr.startswith(f"error: {tmp_path}: the Adult census data is not there\n  hint: ")
 
 
-@needs_adult
-@pytest.mark.once
 def test_diverse_classes_are_measured_on_adult_and_on_numbered_rows(
-    server: str, monkeypatch: pytest.MonkeyPatch
+    server: str, adult_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(le_diversity, "MODELS", [(3, 1.0)])
-    found = le_diversity.run(Options(rows=(2000,), repeat=1, data=ADULT, dsn=server))
+    found = le_diversity.run(Options(rows=(2000,), repeat=1, data=adult_folder, dsn=server))
     whole, scaled = found["cases"]
     assert (whole["records"], whole["classes"], whole["suppressed"]) == (30_162, 5_343, 14_133)
     assert (scaled["records"], scaled["numbered"]) == (2000, True)

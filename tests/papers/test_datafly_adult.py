@@ -8,7 +8,6 @@ algorithms for practitioners (Transactions on Data Privacy 7, 2014).
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from fractions import Fraction
 from functools import cache
@@ -20,11 +19,8 @@ from psycopg import sql
 from anondb.api import Database
 from anondb.policy.load import parse
 from anondb.run.result import Result
-from tests.conftest import ADULT
+from tests.adult import COLUMNS, RECORDS, hierarchies, paths, records
 from tests.properties.oracle import Row, Tree, datafly
-
-COLUMNS = "sex age race marital_status education native_country workclass occupation salary_class".split()
-RECORDS = 30162
 
 # The hierarchies of the comparison: ages in ranges from 17, and who is married or was.
 COMPARISON = {
@@ -66,20 +62,8 @@ def test_the_comparisons_levels_and_class_counts_come_out(
 
 
 @cache
-def records() -> list[Row]:
-    with (ADULT / "adult.csv").open(encoding="utf-8", newline="") as file:
-        _, *rows = csv.reader(file, delimiter=";")
-    return [tuple(row) for row in rows]
-
-
-def arx(column: str) -> Path:
-    return ADULT / f"adult_hierarchy_{column.replace('_', '-')}.csv"
-
-
-@cache
-def arx_tree(column: str) -> Tree:
-    with arx(column).open(encoding="utf-8", newline="") as file:
-        return Tree({leaf: above for leaf, *above in csv.reader(file, delimiter=";")})
+def tree(column: str) -> Tree:
+    return Tree({leaf: above for leaf, *above in paths(column)})
 
 
 def split(quasi: list[str]) -> tuple[list[Row], list[Row]]:
@@ -108,17 +92,16 @@ def released(db: Database, result: Result) -> Counter[tuple[object, ...]]:
     ],
 )
 def test_the_release_is_the_naive_one_row_for_row(
-    adult: Database, quasi: int, k: int, suppression: str, suppress: str
+    adult: Database, adult_folder: Path, quasi: int, k: int, suppression: str, suppress: str
 ) -> None:
     names = COLUMNS[:quasi]
     rows, kept = split(names)
     expected = datafly(
-        rows, [arx_tree(name) for name in names], k, Fraction(suppression), mask=suppress == "mask"
+        rows, [tree(name) for name in names], k, Fraction(suppression), mask=suppress == "mask"
     )
     assert expected is not None
-    hierarchies = {name: f'{{ csv = "{arx(name)}" }}' for name in names}
     privacy = f'suppression = {suppression}\nsuppress = "{suppress}"'
-    result = adult.run(parse(policy(hierarchies, k, privacy))).result
+    result = adult.run(parse(policy(hierarchies(adult_folder, names), k, privacy))).result
     assert tuple(result.levels.values()) == expected.levels
     assert (result.records, result.suppressed) == (RECORDS, expected.suppressed)
     assert released(adult, result) == Counter(

@@ -12,7 +12,7 @@ from anondb.api import Database
 from anondb.errors import UnsatisfiableError
 from anondb.policy.load import parse
 from anondb.run.result import Result
-from tests.conftest import ADULT
+from tests.adult import file_name, paths
 from tests.documentation import rows
 from tests.properties.le_diversity_oracle import largest_first
 
@@ -25,12 +25,17 @@ SOME_ADULTS = (
 GROUPS = 5  # of education at level 1: no more than so many values of a class can be more than 1 apart
 
 
+@pytest.fixture
+def education(adult_folder: Path) -> Path:
+    return adult_folder / file_name("education")
+
+
 def anatomized(
     adult: Database,
+    file: Path,
     l: int,  # noqa: E741
     e: int,
     privacy: str = "suppression = 1",
-    file: Path = ADULT / "adult_hierarchy_education.csv",
 ) -> Result:
     text = f"""
         source = "some_adults"
@@ -56,23 +61,19 @@ def anatomized(
 
 @pytest.mark.parametrize(("records", "ls"), [(5_000, (2, 4)), (DOCUMENTED, (2, 3, 4, 5))])
 def test_values_that_are_no_relatives_are_more_diverse_and_cost_more(
-    adult: Database, records: int, ls: tuple[int, ...]
+    adult: Database, education: Path, records: int, ls: tuple[int, ...]
 ) -> None:
     adult.connection.execute(
         SOME_ADULTS.encode(),
         (records,),
     )
-    paths = [
-        line.split(";")
-        for line in (ADULT / "adult_hierarchy_education.csv").read_text(encoding="utf-8").splitlines()
-    ]
-    group = {path[0]: path[1] for path in paths}
+    group = {path[0]: path[1] for path in paths("education")}
     found = adult.connection.execute("select education from some_adults").fetchall()
     counts = Counter(str(education) for (education,) in found)
     groups = [sum(counts[value] for value in group if group[value] == g) for g in set(group.values())]
     assert len(groups) == GROUPS
     for l in ls:  # noqa: E741
-        plain, apart = anatomized(adult, l, 0), anatomized(adult, l, 1)
+        plain, apart = (anatomized(adult, education, l, e) for e in (0, 1))
         assert (plain.classes, apart.classes) == (
             largest_first(list(counts.values()), l)[0],
             largest_first(groups, l)[0],
@@ -92,12 +93,12 @@ def test_values_that_are_no_relatives_are_more_diverse_and_cost_more(
 ONE_NULL = "insert into some_adults (age, sex, race, marital_status) values (40, 'Male', 'White', 'Divorced')"
 
 
-def test_one_null_education_does_not_make_the_release_impossible(adult: Database) -> None:
+def test_one_null_education_does_not_make_the_release_impossible(adult: Database, education: Path) -> None:
     """At e = 2 a NULL, one step below the root, is near to all: it is left out, and the others are as without it."""
     adult.connection.execute(SOME_ADULTS.encode(), (DOCUMENTED,))
-    without = anatomized(adult, 2, 2, privacy="")
+    without = anatomized(adult, education, 2, 2, privacy="")
     adult.connection.execute(ONE_NULL.encode())
-    found = anatomized(adult, 2, 2, privacy="")
+    found = anatomized(adult, education, 2, 2, privacy="")
     assert found.suppressed == without.suppressed + 1
     assert (found.classes, found.released) == (without.classes, without.released)
     assert found.metrics["le_diversity:education"] == 2
@@ -108,18 +109,18 @@ def test_on_synthetic_adults_too(db: Database) -> None:
     db.synthetic.generate("adult", 3_000, "made_adults")
     db.connection.execute("create table some_adults as select * from made_adults")
     file = Path(str(files("anondb.study") / "data" / "education.csv"))
-    without = anatomized(db, 2, 2, "suppression = 0.3", file)
+    without = anatomized(db, file, 2, 2, "suppression = 0.3")
     db.connection.execute(ONE_NULL.encode())
-    found = anatomized(db, 2, 2, "suppression = 0.3", file)
+    found = anatomized(db, file, 2, 2, "suppression = 0.3")
     assert (found.suppressed, found.released) == (without.suppressed + 1, without.released)
     assert found.released > 2_000
 
 
-def test_what_leaves_two_thirds_out_is_refused_with_what_would_fit(adult: Database) -> None:
+def test_what_leaves_two_thirds_out_is_refused_with_what_would_fit(adult: Database, education: Path) -> None:
     adult.connection.execute(SOME_ADULTS.encode(), (DOCUMENTED,))
     with pytest.raises(UnsatisfiableError, match=r"records fit no class .* and 6000 may be") as caught:
-        anatomized(adult, 4, 1, privacy="")
+        anatomized(adult, education, 4, 1, privacy="")
     assert caught.value.hint is not None
     assert caught.value.hint.startswith("l = 2 with e = 1, or l = 4 with e = 0 would leave few enough")
-    assert anatomized(adult, 2, 1, privacy="").suppressed == 0
-    assert anatomized(adult, 4, 0, privacy="").suppressed <= 6_000
+    assert anatomized(adult, education, 2, 1, privacy="").suppressed == 0
+    assert anatomized(adult, education, 4, 0, privacy="").suppressed <= 6_000

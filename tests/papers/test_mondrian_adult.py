@@ -17,7 +17,8 @@ from psycopg import sql
 
 from anondb.api import Database
 from anondb.policy.load import parse
-from tests.papers.test_datafly_adult import COMPARISON, MARITAL, RECORDS, arx, arx_tree, policy, split
+from tests.adult import COLUMNS, RECORDS, hierarchies
+from tests.papers.test_datafly_adult import COMPARISON, MARITAL, policy, split, tree
 from tests.properties.mondrian_oracle import mondrian
 
 pytestmark = pytest.mark.once  # another server version would say the same
@@ -47,14 +48,15 @@ def test_larger_classes_are_fewer(adult: Database, tmp_path: Path, k: int, class
 
 
 @pytest.mark.parametrize(("quasi", "k"), [(2, 5), (5, 5), (5, 50), (9, 5), (9, 100)])
-def test_the_classes_are_the_naive_ones_record_for_record(adult: Database, quasi: int, k: int) -> None:
-    columns = "sex age race marital_status education native_country workclass occupation salary_class".split()
-    names = columns[:quasi]
+def test_the_classes_are_the_naive_ones_record_for_record(
+    adult: Database, adult_folder: Path, quasi: int, k: int
+) -> None:
+    names = COLUMNS[:quasi]
     rows, kept = split(names)
     orders = [
         sorted({int(str(row[i])) for row in rows})
         if name == "age"
-        else [leaf for leaf in arx_tree(name).paths if leaf in {row[i] for row in rows}]
+        else [leaf for leaf in tree(name).paths if leaf in {row[i] for row in rows}]
         for i, name in enumerate(names)
     ]
     code = [{str(value): number for number, value in enumerate(order)} for order in orders]
@@ -67,11 +69,10 @@ def test_the_classes_are_the_naive_ones_record_for_record(adult: Database, quasi
     for records in mondrian(points, places, k):
         labels = tuple(label(name, {str(rows[r][i]) for r in records}) for i, name in enumerate(names))
         expected.update((*labels, *kept[record]) for record in records)
-    hierarchies = {name: f'{{ csv = "{arx(name)}" }}' for name in names}
-    adult.run(parse(partitioned(hierarchies, k)))
+    adult.run(parse(partitioned(hierarchies(adult_folder, names), k)))
     texts = [
         sql.SQL("{}::text").format(sql.Identifier(name))
-        for name in [*names, *(c for c in columns if c not in names)]
+        for name in [*names, *(c for c in COLUMNS if c not in names)]
     ]
     found = adult.connection.execute(sql.SQL("select {} from released").format(sql.SQL(", ").join(texts)))
     assert Counter(found.fetchall()) == expected
@@ -84,8 +85,7 @@ def label(name: str, values: set[str]) -> str:
     if name == "age":
         ages = sorted(map(int, values))
         return f"[{ages[0]}, {ages[-1]}]"
-    tree = arx_tree(name)
-    paths = [tree.paths[value] for value in values]
+    paths = [tree(name).paths[value] for value in values]
     return next(common for common in paths[0] if all(common in path for path in paths))
 
 

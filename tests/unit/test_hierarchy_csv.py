@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from anondb.errors import UsageError
 from anondb.hierarchies import csvfile, tree
 from anondb.hierarchies.forms import VghTable
-
-SHARED_ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult"
+from tests import adult
 
 ANIMALS = VghTable((("Salmon", "Fish", "*"), ("Trout", "Fish", "*"), ("Wren", "Bird", "*")))
 
@@ -177,11 +176,10 @@ def test_a_sense_is_a_number_after_a_term(label: str, parts: tuple[str, int | No
     assert csvfile.split_sense(label) == parts
 
 
-@pytest.mark.skipif(not SHARED_ADULT.is_dir(), reason="the Adult hierarchies are not beside the checkout")
-def test_the_hierarchies_that_arx_writes_are_read() -> None:
+def test_hierarchies_in_the_form_that_arx_writes_are_read(tmp_path: Path) -> None:
     tables = {
         path.stem.removeprefix("adult_hierarchy_"): csvfile.read(path)
-        for path in SHARED_ADULT.glob("adult_hierarchy_*.csv")
+        for path in adult.write(tmp_path).glob("adult_hierarchy_*.csv")
     }
     assert {name: table.height for name, table in tables.items()} == {
         "age": 4,
