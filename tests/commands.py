@@ -23,8 +23,20 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 TOP = Path(__file__).resolve().parents[1]
-# what the interpreter reads while it starts: a process that has started heeds no other value
-AT_START = ("PYTHON", "LC_", "LANG")
+# what the interpreter and the terminal's library read while they are loaded, and heed no other value of
+AT_START = (
+    "PYTHON",
+    "LC_",
+    "LANG",
+    "COLUMNS",
+    "LINES",
+    "TERM",
+    "COLORTERM",
+    "FORCE_COLOR",
+    "NO_COLOR",
+    "TTY_",
+)
+WIDTH = {"COLUMNS": "120"}
 # what commands load when they get to it; the others load their share themselves
 LOADED = ("anondb.cli", "anondb.api.database", "anondb.run.release", "sqlglot.dialects.postgres", "psycopg")
 
@@ -40,8 +52,10 @@ class Commands:
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="anondb-", ignore_cleanup_errors=True)
         self._path = str(Path(self._folder.name) / "calls")
+        self._environment = os.environ | WIDTH
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.commands", self._path],
+            env=self._environment,
             cwd=TOP,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -57,7 +71,7 @@ class Commands:
         self, arguments: Sequence[str | Path], environment: Mapping[str, str], folder: Path, timeout: float
     ) -> subprocess.CompletedProcess[str]:
         words = fresh(arguments)
-        changed = dict(environment.items() ^ os.environ.items())
+        changed = dict(environment.items() ^ self._environment.items())
         if any(name.startswith(AT_START) for name in changed):
             return subprocess.run(
                 words, env=environment, cwd=folder, capture_output=True, text=True, timeout=timeout

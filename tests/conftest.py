@@ -24,7 +24,7 @@ from anondb.db.ontology import store as store_ontology
 from anondb.errors import UsageError
 from anondb.ontology.wordnet import read as read_wordnet
 from tests import adult as adult_data
-from tests.commands import Commands
+from tests.commands import WIDTH, Commands
 from tests.servers import drop_made, made_once, new_database, run_folder
 
 # How long an example takes says more of the machine than of the law; a failure prints how to replay it.
@@ -167,7 +167,7 @@ def cli(commands: Commands, dsn: str, tmp_path: Path) -> Cli:
     """Runs the command line in an empty folder, on the fresh database."""
 
     def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-        own = os.environ | {"ANONDB_DSN": dsn, "COLUMNS": "120"} | environment
+        own = os.environ | WIDTH | {"ANONDB_DSN": dsn} | environment
         return commands.run(arguments, own, tmp_path, timeout=120)
 
     return run

@@ -14,7 +14,6 @@ def column(name: str) -> Counter[str]:
 def test_the_data_has_the_records_of_the_papers() -> None:
     assert len(records()) == RECORDS
     assert {len(record) for record in records()} == {9}
-    # as the description that comes with the data counts them, without records that miss a value
     assert column("salary_class") == {"<=50K": 22_654, ">50K": 7_508}
     assert column("sex") == {"Male": 20_380, "Female": 9_782}
     assert len(column("native_country")) == 41
