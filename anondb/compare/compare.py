@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from anondb.compare.trial import Setting, Trial, run_trial
 from anondb.db.connection import Door, one_snapshot
 from anondb.db.install.upgrade import require_current
 from anondb.errors import UsageError, did_you_mean
-from anondb.methods.full_domain.method import WEIGHTED
 from anondb.methods.method import ReleaseMethod
-from anondb.methods.registry import METHODS
-from anondb.policy.model import Column, Method, Policy, Role
+from anondb.methods.registry import COMPARED, METHODS
+from anondb.policy.model import Column, Policy, Role
 from anondb.run.pipeline import Listener, Silence
 from anondb.run.plan import Options
 
 MOST_TRIALS = 1_000
-ALWAYS_COMPARED = ("datafly", "incognito", "mondrian")  # unless the caller says otherwise
 
 
 class CompareListener(Listener, Protocol):
@@ -76,7 +74,7 @@ def settings_of(
 ) -> list[Setting]:
     """All combinations, in the order of the call: by number of columns, by k, by algorithm and its variants."""
     if algorithms is None:
-        algorithms = ALWAYS_COMPARED if variants is None else (policy.method.algorithm,)
+        algorithms = COMPARED if variants is None else (policy.method.algorithm,)
     names = [column.name for column in policy.quasi]
     demanded = [policy.privacy.k] if k is None else k
     counts = [len(names)] if quasi is None else quasi
@@ -86,11 +84,9 @@ def settings_of(
         if name not in METHODS:
             hint = did_you_mean(name, METHODS) or f"choose from {', '.join(METHODS)}"
             raise UsageError(f'there is no algorithm "{name}"', hint=hint)
-    if any(METHODS[name].suffixes() for name in (policy.method.algorithm, *algorithms)):
-        raise UsageError(
-            "le_diversity generalizes nothing, and is not compared with algorithms that do",
-            hint="run its policy, and see anondb evaluate",
-        )
+    for name in (policy.method.algorithm, *algorithms):
+        if (refusal := METHODS[name].refused_comparison()) is not None:
+            raise refusal
     variants_of = _variants(algorithms, variants)
     if min(demanded) < 1:
         raise UsageError("k must be at least 1", hint="a k of 5 makes each record look like 4 others")
@@ -146,27 +142,13 @@ def variant(policy: Policy, setting: Setting) -> Variant:
     )
     fewer = replace(policy, columns=columns, privacy=replace(policy.privacy, k=setting.k))
     try:
-        changed = method.varied(_method(policy.method, setting, method), fewer)
+        keys = method.taken_over(policy.method, setting.columns)
+        if setting.variant is not None:
+            keys = replace(keys, variant=setting.variant)
+        changed = method.varied(keys, fewer)
     except UsageError as refusal:
         return Variant(fewer, refusal=refusal)
     return Variant(changed, tuple(_ignored(policy, changed, method)))
-
-
-def _method(keys: Method, setting: Setting, method: ReleaseMethod) -> Method:
-    """What the policy says where the method knows it, else its own first word or default."""
-    words: dict[str, Any] = {key: _known(getattr(keys, key), known) for key, known in method.options.items()}
-    if setting.variant is not None:
-        words["variant"] = setting.variant
-    further = {key: getattr(keys, key) for key in method.keys if key != "weights"}
-    weights = {name: weight for name, weight in keys.weights.items() if name in setting.columns}
-    weighs = words.get("objective") in WEIGHTED and any(
-        weights.get(name, 1.0) > 0 for name in setting.columns
-    )
-    return Method(method.name, **words, **further, weights=weights if weighs else {})
-
-
-def _known(word: str | None, words: Sequence[str]) -> str | None:
-    return word if word in words else next(iter(words), None)
 
 
 def _ignored(policy: Policy, changed: Policy, algorithm: ReleaseMethod) -> Iterator[str]:

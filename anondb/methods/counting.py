@@ -6,9 +6,8 @@ from abc import ABC, abstractmethod
 
 from anondb.errors import UnsatisfiableError
 from anondb.evaluation.metric_value import MetricValue
-from anondb.methods.full_domain.lattice import Levels
 from anondb.methods.method import Finding, Job
-from anondb.methods.outcome import Classes
+from anondb.methods.outcome import Classes, Levels
 from anondb.models.sql import Models
 from anondb.run import encode
 from anondb.run.account import Account, account

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from anondb.errors import Problem, UsageError
+from anondb.models.model import SensitiveModel
+from anondb.models.registry import CLASS_MODELS
 from anondb.policy.check import PolicyKeys, Spot, Table
 from anondb.policy.model import Column, Method, Policy, Role
 from anondb.run.plan import Options, Place, Plan
-from anondb.sqltree.tables import Quasi, Relation, SourceColumn
+from anondb.sqltree.tables import ItemRows, Quasi, Relation, SourceColumn
 
 if TYPE_CHECKING:  # what only runs need is loaded by runs
+    from anondb.report.model import ComparedRun
     from anondb.run.engine import Engine
     from anondb.run.kept_columns import KeptColumns
     from anondb.run.result import Result
@@ -137,11 +140,11 @@ class ReleaseMethod(ABC):
     column_keys: ClassVar[frozenset[str]] = frozenset({"hierarchy"})
     """Keys of quasi-identifiers that it reads, of those that not all methods do."""
 
-    released_type: ClassVar[str] = "text"  # of quasi-identifiers
     suppression: ClassVar[float] = (
         0.0  # the share of records that may be left out where a policy does not say
     )
-    class_models: ClassVar[bool] = True  # its classes can be held to demands on sensitive columns
+    models: ClassVar[Sequence[type[SensitiveModel]]] = CLASS_MODELS
+    """The models of sensitive columns that it sees to; a policy that demands another one is refused."""
 
     def reads(self, key: str) -> bool:
         """Whether a key of [method] means something to it."""
@@ -168,11 +171,31 @@ class ReleaseMethod(ABC):
     def load_ahead(self) -> None:  # noqa: B027 - most compute with nothing large
         """Loads what it computes with, before its time is taken."""
 
+    def without_model(self, model: type[SensitiveModel]) -> str:
+        """What to say of a model that it does not see to."""
+        return f"{self.name} does not look at {model.title}"
+
+    def with_own_columns(self, policy: Policy, snapshot: Snapshot) -> tuple[Snapshot, Sequence[Problem]]:
+        """The source with columns that are made for this method; and what is wrong with those."""
+        return snapshot, ()
+
+    def item_rows(self, policy: Policy, snapshot: Snapshot) -> ItemRows | None:
+        """Where values lie that are not in the source itself."""
+        return None
+
+    def own_form(self, place: str, column: Column, source: SourceColumn) -> dict[str, Any] | Problem | None:
+        """What a run has to know of a quasi-identifier that has a form of this method's own; None of any other."""
+        return None
+
     def coded(self, quasi: Quasi) -> Quasi:
         """A quasi-identifier as this method looks at it."""
         return quasi
 
-    def refused_unit(self, policy: Policy) -> Problem | None:
+    def released(self, column: SourceColumn) -> SourceColumn:
+        """A quasi-identifier as it stands in the release: as the label of its class."""
+        return replace(column, type="text", base="text", collation=None)
+
+    def refused_unit(self, policy: Policy) -> str | None:
         """Why it cannot count persons, if it cannot."""
         return None
 
@@ -193,13 +216,21 @@ class ReleaseMethod(ABC):
     ) -> tuple[Place, ...]:
         """The tables that it makes of these columns of the source."""
         quasi = {column.name for column in policy.quasi}
-        released = [
-            replace(column, type=self.released_type, base="text", collation=None)
-            if column.name in quasi
-            else column
-            for column in columns
-        ]
+        released = [self.released(column) if column.name in quasi else column for column in columns]
         return (Place.at(snapshot.target, released),)
+
+    def refused_comparison(self) -> UsageError | None:
+        """Why it is not compared with others, if it is not."""
+        return None
+
+    def taken_over(self, keys: Method, columns: Collection[str]) -> Method:
+        """What [method] says of a policy with these quasi-identifiers, with this method instead: its own
+        first word where it does not know the policy's."""
+        words: dict[str, Any] = {
+            key: word if (word := getattr(keys, key)) in known else next(iter(known), None)
+            for key, known in self.options.items()
+        }
+        return Method(self.name, **words, **{key: getattr(keys, key) for key in self.keys})
 
     def varied(self, method: Method, policy: Policy) -> Policy:
         """A policy of another method as a comparison tries it with this one; raises where there is nothing to try."""
@@ -213,19 +244,19 @@ class ReleaseMethod(ABC):
         )
         return replace(policy, method=method, columns=columns)
 
+    def advice(self, runs: Sequence[ComparedRun], all_runs: Sequence[ComparedRun]) -> Iterable[str]:
+        """What its own runs of a comparison tell besides what the runs of all methods do."""
+        return ()
+
     def _read(self, column: Column) -> Column:
         """A quasi-identifier without what means nothing to this method."""
         if "ontology" not in self.column_keys:
             column = replace(column, ontology=())
         return column if "min_level" in self.column_keys else replace(column, min_level=0, max_level=None)
 
-    def counts_records(self, policy: Policy) -> Problem:
+    def counts_records(self, policy: Policy) -> str:
         """Why it is refused where a person may have several records."""
-        return Problem(
-            f"{policy.place} [privacy]",
-            f'{self.name} counts records, and a person may have several: "{policy.privacy.unit}" is not unique',
-            "choose an algorithm that counts persons: datafly, incognito or optimal",
-        )
+        return f'{self.name} counts records, and a person may have several: "{policy.privacy.unit}" is not unique'
 
     def refuse_levels(self, options: Options) -> None:
         """The caller's own levels mean nothing to methods that give columns none."""

@@ -1,8 +1,16 @@
-"""The outcome of algorithms that put records into classes, instead of columns at levels."""
+"""The two outcomes of a search in the frequency set: columns at levels, or records in classes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The level of each quasi-identifier, and how many records are suppressed there."""
+
+    levels: tuple[int, ...]
+    suppressed: int
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from anondb.methods.full_domain.method import Datafly, Incognito, Optimal
 from anondb.methods.fusion.method import Fusion
@@ -17,6 +17,17 @@ METHODS: Mapping[str, ReleaseMethod] = {
     method.name: method
     for method in (Datafly(), Incognito(), Optimal(), Mondrian(), Fusion(), Mdav(), LeDiversity())
 }
+
+FIRST = next(iter(METHODS))
+"""The one to begin with."""
+COMPARED = (Datafly.name, Incognito.name, Mondrian.name)
+"""What a comparison runs unless the caller says otherwise."""
+
+
+def listed(methods: Iterable[ReleaseMethod]) -> str:
+    """Their names: "a, b or c"."""
+    names = [method.name for method in methods]
+    return " or ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def method_of(policy: Policy) -> ReleaseMethod:

@@ -157,6 +157,19 @@ def passes_monotone(names: Scratch, models: Models, of: str) -> exp.Expr:
     return every([_enough_records(models, of), *monotone])
 
 
+def judgement(names: Scratch, models: Models, of: str, *, reference: bool) -> list[exp.Expr]:
+    """`ok`: the class satisfies every model. `sure`: and those of which finer classes fail wherever it fails."""
+    return [
+        named(passes(names, models, of, reference=reference), "ok"),
+        named(passes_monotone(names, models, of), "sure"),
+    ]
+
+
+def judged_rows(names: Scratch, models: Models, rows: exp.Select, *, reference: bool) -> exp.Select:
+    """Class rows, each with its judgement."""
+    return query([star("x"), *judgement(names, models, "x", reference=reference)], subquery(rows, "x"))
+
+
 def class_histogram(names: Scratch, sensitive: Sensitive, of: str) -> Histogram:
     """The histogram of a class row."""
     return Histogram(names, sensitive, lambda part: col(f"{sensitive.code}_{part}", of))

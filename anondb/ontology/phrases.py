@@ -38,7 +38,7 @@ def tagger() -> Tagger:
         if (usable := find()) is not None:
             return usable
     raise UsageError(
-        "there is no tagger for parts of speech, and mdav looks for the nouns in texts",
+        "there is no tagger for parts of speech, and sets of texts are compared by their nouns",
         hint="install one: pip install 'anondb[text]'",
     )
 

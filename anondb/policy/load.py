@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from anondb.errors import PolicyError, Problem, UsageError
-from anondb.methods.registry import METHODS
+from anondb.methods.registry import FIRST, METHODS
 from anondb.models.registry import SENSITIVE_MODELS, made
 from anondb.ontology.measures import MEASURES
 from anondb.policy.check import (
@@ -197,7 +197,7 @@ PRIVACY: Mapping[str, Key] = {
     **{model.name: Key(model.read) for model in SENSITIVE_MODELS},
 }
 METHOD: Mapping[str, Key] = {
-    "algorithm": Key(choice(METHODS), 'add algorithm = "datafly"'),
+    "algorithm": Key(choice(METHODS), f'add algorithm = "{FIRST}"'),
     "heuristic": Key(read_text),
     "objective": Key(read_text),
     "weights": Key(_read_weights),
@@ -213,7 +213,7 @@ TOP: Mapping[str, Key] = {
     "source": Key(read_name, 'add source = "schema.table" above the first [table]: what to anonymize'),
     "target": Key(read_name, 'add target = "schema.table" above the first [table]: what to release'),
     "privacy": Key(_read_privacy, "add a table [privacy] with k = 5"),
-    "method": Key(_read_method, 'add a table [method] with algorithm = "datafly"'),
+    "method": Key(_read_method, f'add a table [method] with algorithm = "{FIRST}"'),
     "columns": Key(_read_columns, 'add a table [columns] with a line for each: zip = { role = "quasi" }'),
 }
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from anondb.errors import did_you_mean
-from anondb.methods.le_diversity.policy import check_le_diversity
 from anondb.methods.method import ReleaseMethod
-from anondb.methods.registry import METHODS
+from anondb.methods.registry import METHODS, listed
 from anondb.models.model import SensitiveModel
-from anondb.models.registry import CLASS_MODELS, SENSITIVE_MODELS
+from anondb.models.registry import SENSITIVE_MODELS
 from anondb.policy.check import PolicyKeys, Spot, Table, instead
 from anondb.policy.columns import check_columns
 from anondb.policy.model import Role
@@ -54,19 +53,18 @@ def check_together(spot: Spot, tables: Table, document: Table) -> None:
     for _, here, keys in models:
         _check_protected(here.at("column"), keys.get("column"), roles)
     _check_hierarchies(spot, models, roles, with_hierarchy)
-    check_le_diversity(spot, tables, roles, with_hierarchy, algorithm)
     _check_generalized(spot, models, roles, with_hierarchy)
 
 
 def check_models(spot: Spot, privacy: Table, algorithm: ReleaseMethod | None) -> None:
     """A model that a method cannot see to would fail only when its release is verified."""
-    if algorithm is None or algorithm.class_models:
+    if algorithm is None:
         return
-    for key in (model.name for model in CLASS_MODELS):
-        if key in privacy:
-            spot.at("privacy", key).report(
-                f"{algorithm.name} protects by k alone, and does not look at sensitive columns",
-                "choose an algorithm that does: datafly, incognito, optimal or mondrian",
+    for model in SENSITIVE_MODELS:
+        if model.name in privacy and model not in algorithm.models:
+            able = listed(method for method in METHODS.values() if model in method.models)
+            spot.at("privacy", model.name).report(
+                algorithm.without_model(model), f"choose an algorithm that does: {able}"
             )
 
 

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from anondb.hierarchies.forms import BuiltVgh, CsvVgh, Dates, Hierarchy, Intervals, Mask, StoredVgh
-from anondb.methods.full_domain.lattice import Levels
+from anondb.methods.outcome import Levels
 from anondb.models.k_anonymity import KAnonymity
 from anondb.policy.model import Column, Privacy, Role
 from anondb.run import account_sql as figures

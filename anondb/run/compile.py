@@ -21,9 +21,9 @@ from anondb.hierarchies.forms import (
     Values,
     VghTable,
 )
-from anondb.methods.mdav.compile import coded_set, item_rows, with_item_columns
 from anondb.methods.meanings import unknown_ontologies
-from anondb.methods.registry import method_of
+from anondb.methods.method import ReleaseMethod
+from anondb.methods.registry import METHODS, listed, method_of
 from anondb.policy.check import written
 from anondb.policy.model import Column, Name, Policy, Role
 from anondb.policy.names import quoted
@@ -38,7 +38,7 @@ Table = dict[str, Any]
 def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -> Plan:
     """The plan; raises PolicyError naming every column, hierarchy and target that does not fit."""
     method = method_of(policy)
-    snapshot, of_items = with_item_columns(policy, snapshot)
+    snapshot, of_own_columns = method.with_own_columns(policy, snapshot)
     there = {column.name: column for column in snapshot.source.columns}
     named = {column.name: column for column in policy.columns}
     problems = [
@@ -47,7 +47,7 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
         *method.problems(policy),
         *_outlived(policy, () if replace else snapshot.outlived),
         *unknown_ontologies(policy, snapshot.ontologies),
-        *of_items,
+        *of_own_columns,
         *(
             problem
             for target in snapshot.tables or (snapshot.target,)
@@ -58,7 +58,7 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
     quasi: list[Quasi] = []
     for column in policy.quasi:
         if column.name in there:
-            facts = _coded(policy, column, there[column.name], snapshot, files)
+            facts = _coded(method, policy, column, there[column.name], snapshot, files)
             if isinstance(facts, Problem):
                 problems.append(facts)
                 continue
@@ -69,7 +69,7 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
     for column in _judged(policy):
         if column.name in there:
             problems += _incomparable(policy, there[column.name])
-            facts = _coded(policy, column, there[column.name], snapshot, files)
+            facts = _coded(method, policy, column, there[column.name], snapshot, files)
             if isinstance(facts, Problem):
                 problems.append(facts)
             else:
@@ -84,7 +84,7 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
     if unit is not None and unit.unique:
         unit = None  # every record is another person's, so that there is nothing to count
     if unit is not None and (refusal := method.refused_unit(policy)) is not None:
-        raise PolicyError([refusal])
+        raise PolicyError([_not_of_persons(policy, refusal)])
     repeat = rows_repeat(kept, snapshot.source.rows)
     whole_rows = unit is None and method.counts_whole_rows(policy, repeat=repeat)
     counted = kept if whole_rows else [s.column for s in sensitive]
@@ -98,10 +98,15 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
         unit=unit,
         files=files,
         built={name: build for name, build in snapshot.built.items() if isinstance(build, BuiltInfo)},
-        items=item_rows(policy, snapshot),
+        items=method.item_rows(policy, snapshot),
         whole_rows=whole_rows,
         places=method.places(policy, columns, snapshot),
     )
+
+
+def _not_of_persons(policy: Policy, refusal: str) -> Problem:
+    able = listed(method for method in METHODS.values() if method.refused_unit(policy) is None)
+    return Problem(f"{policy.place} [privacy]", refusal, f"choose an algorithm that counts persons: {able}")
 
 
 def _judged(policy: Policy) -> list[Column]:
@@ -216,12 +221,17 @@ def _target(policy: Policy, snapshot: Snapshot, target: TargetInfo, replace: boo
 
 
 def _coded(
-    policy: Policy, column: Column, source: SourceColumn, snapshot: Snapshot, files: dict[str, VghTable]
+    method: ReleaseMethod,
+    policy: Policy,
+    column: Column,
+    source: SourceColumn,
+    snapshot: Snapshot,
+    files: dict[str, VghTable],
 ) -> Table | Problem:
     """What a run has to know of a column's hierarchy before it reads a row."""
     place = _place(policy, column.name)
-    if column.is_set:
-        return coded_set(place, source)
+    if (own := method.own_form(place, column, source)) is not None:
+        return own
     if wrong := column_types.misfit(column.hierarchy, source):
         return Problem(place, wrong, column_types.hint(source))
     match column.hierarchy:

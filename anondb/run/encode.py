@@ -9,7 +9,7 @@ from typing import TypeVar
 from anondb.errors import DatabaseError, UsageError
 from anondb.hierarchies.csvfile import split_sense
 from anondb.hierarchies.forms import Mask, StoredVgh, TableVgh, Values
-from anondb.methods.full_domain.lattice import Levels
+from anondb.methods.outcome import Levels
 from anondb.run import encode_sql as encoding
 from anondb.run import frequency_sql as frequency
 from anondb.run import keyed_sql as keyed

@@ -11,8 +11,7 @@ from anondb.evaluation.clusters import cluster_agreement
 from anondb.evaluation.metric_value import MetricValue, values_or_reasons
 from anondb.evaluation.metrics import GROUPS, LINKED, LINKED_UTILITY
 from anondb.hierarchies.forms import StoredVgh, TableVgh
-from anondb.methods.full_domain.lattice import Levels
-from anondb.methods.outcome import Classes
+from anondb.methods.outcome import Classes, Levels
 from anondb.run import encode_sql as encode
 from anondb.run import linked_sql as linked
 from anondb.run import verify_sql as audit

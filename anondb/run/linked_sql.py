@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.hierarchies.forms import TableVgh
-from anondb.methods.mondrian.sql import divided, union_all
 from anondb.run.publish_sql import Chosen
 from anondb.sqltree.build import (
     call,
@@ -16,6 +15,7 @@ from anondb.sqltree.build import (
     collate_c,
     concat,
     create_scratch,
+    divided,
     equal,
     every,
     named,
@@ -25,6 +25,7 @@ from anondb.sqltree.build import (
     scratch,
     subquery,
     table,
+    union_all,
 )
 from anondb.sqltree.equality import as_text
 from anondb.sqltree.render import render

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from anondb.methods.full_domain.sql import judged_rows
-from anondb.models.sql import Models, class_rows
+from anondb.models.sql import Models, class_rows, judged_rows
 from anondb.run.encode_sql import with_dictionaries
 from anondb.run.keyed_sql import Key, keyed, keyed_rank, with_keys
 from anondb.sqltree.build import (

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from anondb.errors import VerificationError
-from anondb.methods.full_domain.lattice import Levels
 from anondb.methods.method import Job
-from anondb.methods.outcome import Classes
+from anondb.methods.outcome import Classes, Levels
 from anondb.models.k_anonymity import KAnonymity
 from anondb.models.sql import Judged, Models
 from anondb.policy.model import Privacy

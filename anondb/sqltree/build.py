@@ -122,6 +122,15 @@ def concat(nodes: Sequence[exp.Expr]) -> exp.Expr:
     return reduce(lambda left, right: exp.DPipe(this=left, expression=right), nodes) if nodes else string("")
 
 
+def divided(dividend: exp.Expr, divisor: exp.Expr) -> exp.Div:
+    """A division as PostgreSQL does it: of integers, an integer."""
+    return exp.Div(this=dividend, expression=divisor, typed=True)
+
+
+def union_all(queries: Sequence[exp.Query]) -> exp.Query:
+    return reduce(lambda left, right: exp.union(left, right, distinct=False, copy=False), queries)
+
+
 def left_join(select: exp.Select, joined: exp.Expr, on: exp.Expr) -> exp.Select:
     select.append("joins", exp.Join(this=joined, on=on, side="left"))
     return select

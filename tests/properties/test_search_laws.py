@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from anondb.methods.full_domain import datafly, incognito, optimal
 from anondb.methods.full_domain.bounds import Bounds
 from anondb.methods.full_domain.grid import Grid, Node, counts_above, counts_below
-from anondb.methods.full_domain.lattice import Demand, Levels, NodeFigures
+from anondb.methods.full_domain.lattice import Demand, NodeFigures
 from anondb.methods.full_domain.objective import OBJECTIVES, Objective
+from anondb.methods.outcome import Levels
 from tests.properties.search_tables import ENTROPY, Table, tables
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anondb.methods.full_domain.lattice import Demand, Lattice, Levels
+from anondb.methods.full_domain.lattice import Demand, Lattice
 from anondb.methods.full_domain.objective import Objective
+from anondb.methods.outcome import Levels
 
 
 def choose(distinct: Sequence[float], levels: Sequence[int], heights: Sequence[int]) -> int | None:

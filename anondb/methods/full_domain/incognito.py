@@ -12,9 +12,10 @@ from itertools import combinations
 import numpy as np
 
 from anondb.methods.full_domain.grid import Array, Grid, check_size
-from anondb.methods.full_domain.lattice import Demand, Lattice, Levels
+from anondb.methods.full_domain.lattice import Demand, Lattice
 from anondb.methods.full_domain.objective import Objective
 from anondb.methods.full_domain.optimal import best_of
+from anondb.methods.outcome import Levels
 
 Subset = tuple[int, ...]
 

@@ -15,14 +15,6 @@ _STATES: tuple[State, ...] = ("pruned", "anonymous", "not anonymous")
 
 
 @dataclass(frozen=True)
-class Levels:
-    """An outcome: the level of each quasi-identifier, and how many records are suppressed there."""
-
-    levels: Node
-    suppressed: int
-
-
-@dataclass(frozen=True)
 class NodeFigures:
     """What a node would give."""
 

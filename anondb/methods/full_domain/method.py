@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from importlib import import_module
 from threading import Thread
 from typing import TYPE_CHECKING, ClassVar
@@ -15,8 +17,9 @@ from anondb.policy.model import Method, Policy
 from anondb.policy.names import quoted
 
 if TYPE_CHECKING:
-    from anondb.methods.full_domain.lattice import Demand, Lattice, Levels
+    from anondb.methods.full_domain.lattice import Demand, Lattice
     from anondb.methods.full_domain.objective import Objective
+    from anondb.methods.outcome import Levels
 
 WEIGHTED = ("loss", "semantic", "height")
 """Objectives that are sums over the columns, so that a column can count more than another."""
@@ -80,6 +83,13 @@ class _ByObjective(FullDomain):
                 f"the objective {keys['objective']} counts records in classes, and weights are of columns",
                 f"leave the weights out, or choose the objective from {weighted}",
             )
+
+    def taken_over(self, keys: Method, columns: Collection[str]) -> Method:
+        """Weights mean something to some objectives, and nothing where all columns that are left weigh nothing."""
+        method = super().taken_over(keys, columns)
+        weights = {name: weight for name, weight in keys.weights.items() if name in columns}
+        weighs = method.objective in WEIGHTED and any(weights.get(name, 1.0) > 0 for name in columns)
+        return replace(method, weights=weights if weighs else {})
 
     def load_ahead(self) -> None:
         """Loads what it computes with while the server counts: it takes as long as a dozen checks."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from anondb.methods.full_domain import grid
 from anondb.methods.full_domain.grid import Node
-from anondb.methods.full_domain.lattice import Levels
 from anondb.methods.full_domain.search import Search
+from anondb.methods.outcome import Levels
 
 MOST_NODES = 300  # of a lattice that is kept node by node
 

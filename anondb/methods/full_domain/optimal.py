@@ -15,8 +15,9 @@ import numpy as np
 from anondb.methods.full_domain.bounds import Bounds, Key
 from anondb.methods.full_domain.forecast import Forecast
 from anondb.methods.full_domain.grid import Array, Node, check_size, counts_above, counts_below
-from anondb.methods.full_domain.lattice import Demand, Lattice, Levels, NodeFigures
+from anondb.methods.full_domain.lattice import Demand, Lattice, NodeFigures
 from anondb.methods.full_domain.objective import Objective
+from anondb.methods.outcome import Levels
 
 _HOPELESS, _FLOOR_ABOVE, _PENALTY = range(3)  # what is forecast
 _LEAST_CHANCE = 0.05  # that a node fails, as long as nothing says that it cannot

@@ -10,10 +10,11 @@ from anondb.methods.full_domain import costs_sql as costs
 from anondb.methods.full_domain import objective as objectives
 from anondb.methods.full_domain.checks import Asking
 from anondb.methods.full_domain.grid import Grid
-from anondb.methods.full_domain.lattice import Demand, Lattice, Levels
+from anondb.methods.full_domain.lattice import Demand, Lattice
 from anondb.methods.full_domain.method import FullDomain
 from anondb.methods.full_domain.objective import Objective
 from anondb.methods.full_domain.sql import Costs
+from anondb.methods.outcome import Levels
 from anondb.models.model import ClassModel
 from anondb.models.sql import Models
 from anondb.run.encode import Encoded

@@ -50,7 +50,11 @@ def figures(
     """Classes that pass, records in the others, those that no finer node can help, squares, all classes, cost."""
     keys = key_names(models.counted.quasi, levels)
     rows = class_rows(scratch(source, "f"), keys, models)
-    found = [*[col(key, "x") for key in keys], col("n", "x"), *_judgement(names, models, reference=True)]
+    found = [
+        *[col(key, "x") for key in keys],
+        col("n", "x"),
+        *model.judgement(names, models, "x", reference=True),
+    ]
     return _summed(names, models, levels, query(found, subquery(rows, "x")), costs)
 
 
@@ -58,12 +62,7 @@ def put_down(names: Scratch, source: str, models: Models, levels: Partial, *, re
     """A node's classes as a table; with `reference`, what is released is all records."""
     keys = key_names(models.counted.quasi, levels)
     rows = class_rows(scratch(source, "f"), keys, models)
-    return create_scratch(names.node, judged_rows(names, models, rows, reference=reference))
-
-
-def judged_rows(names: Scratch, models: Models, rows: exp.Select, *, reference: bool) -> exp.Select:
-    """Class rows, each with `ok` and with `sure`: what fails a model that finer classes fail too is not."""
-    return query([star("x"), *_judgement(names, models, reference=reference)], subquery(rows, "x"))
+    return create_scratch(names.node, model.judged_rows(names, models, rows, reference=reference))
 
 
 def remove_distant(names: Scratch, classes: str, models: Models) -> exp.Update:
@@ -95,13 +94,6 @@ def masked_passes(names: Scratch, source: str, models: Models, levels: Partial) 
     left_out = query([star("g")], scratch(source, "g"), joins=[join])
     rows = class_rows(subquery(left_out, "f"), [], models)
     return query([model.passes(names, models, "x")], subquery(rows, "x"))
-
-
-def _judgement(names: Scratch, models: Models, *, reference: bool) -> list[exp.Expr]:
-    return [
-        named(model.passes(names, models, "x", reference=reference), "ok"),
-        named(model.passes_monotone(names, models, "x"), "sure"),
-    ]
 
 
 def _summed(

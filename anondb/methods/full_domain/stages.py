@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from anondb.methods.counting import Counting
 from anondb.methods.full_domain import search as searching
-from anondb.methods.full_domain.lattice import Levels
 from anondb.methods.full_domain.method import FullDomain
 from anondb.methods.full_domain.nodes import Account, lattice_account
 from anondb.methods.full_domain.publish import write
 from anondb.methods.full_domain.words import NodeFound
 from anondb.methods.method import Job
+from anondb.methods.outcome import Levels
 from anondb.run.encode import chosen_levels
 from anondb.run.plan import Options
 

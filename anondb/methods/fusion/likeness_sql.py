@@ -8,13 +8,14 @@ from sqlglot import exp
 
 from anondb.hierarchies.forms import Meaning, Values
 from anondb.methods.fusion.sql import Fusion, array, code_of, table_of
-from anondb.methods.mondrian.sql import Partitioning, divided, places, union_all
+from anondb.methods.mondrian.sql import Partitioning, places
 from anondb.sqltree.build import (
     call,
     cast,
     col,
     collate_c,
     create_scratch,
+    divided,
     equal,
     every,
     ident,
@@ -26,6 +27,7 @@ from anondb.sqltree.build import (
     scratch_name,
     string,
     subquery,
+    union_all,
 )
 from anondb.sqltree.tables import Quasi
 

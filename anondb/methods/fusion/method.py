@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from anondb.errors import Problem
 from anondb.methods.fusion.fusion import VARIANTS
 from anondb.methods.method import Job, ReleaseMethod, Stages
+from anondb.models.model import SensitiveModel
 from anondb.policy.check import PolicyKeys, Spot
 from anondb.policy.model import Policy
 
@@ -17,12 +17,15 @@ class Fusion(ReleaseMethod):
     options: ClassVar = {"variant": VARIANTS}
     keys = frozenset({"measure", "seed"})
     column_keys = frozenset({"hierarchy", "ontology", "unknown"})
-    class_models = False
+    models = ()
 
     def check(self, spot: Spot, policy: PolicyKeys) -> None:
         """It takes any columns: by ontology, by hierarchy, or by their values."""
 
-    def refused_unit(self, policy: Policy) -> Problem | None:
+    def without_model(self, model: type[SensitiveModel]) -> str:
+        return f"{self.name} protects by k alone, and does not look at sensitive columns"
+
+    def refused_unit(self, policy: Policy) -> str | None:
         return self.counts_records(policy)
 
     def stages(self, job: Job) -> Stages:

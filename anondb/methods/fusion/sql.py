@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.hierarchies.forms import Meaning
-from anondb.methods.mondrian.sql import union_all
 from anondb.run.keyed_sql import Key, keyed_rank, with_keys
 from anondb.run.linked_sql import temporary
 from anondb.sqltree.build import (
@@ -30,6 +29,7 @@ from anondb.sqltree.build import (
     scratch,
     string,
     subquery,
+    union_all,
 )
 from anondb.sqltree.tables import Quasi, Scratch
 

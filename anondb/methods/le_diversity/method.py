@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from anondb.errors import Problem, UsageError
+from anondb.methods.le_diversity.policy import check
 from anondb.methods.le_diversity.tables import CLASS_ID, QUASI, SENSITIVE, parts
 from anondb.methods.method import Job, ReleaseMethod, Stages
+from anondb.models.le_diversity import LeDiversity as Model
+from anondb.models.model import SensitiveModel
 from anondb.policy.check import PolicyKeys, Spot
 from anondb.policy.model import Method, Policy, Role
 from anondb.policy.names import LONGEST
@@ -24,14 +27,25 @@ class LeDiversity(ReleaseMethod):
         "sensitive values that are no close relatives share a class, apart from their records (Wang et al.)"
     )
     keys = frozenset({"seed"})
+    models = (Model,)
     # What fits no class is left out, mostly records of the most frequent values. A share that is counted in a
     # release is off by no more than the share of what was left out: a fifth is the most that nobody asked for.
     suppression = 0.2
 
     def check(self, spot: Spot, policy: PolicyKeys) -> None:
-        """Its model says what it has to know: see models."""
+        """Its model says what it has to know."""
+        check(self.name, spot, policy)
 
-    def refused_unit(self, policy: Policy) -> Problem | None:
+    def without_model(self, model: type[SensitiveModel]) -> str:
+        return f"{self.name} sees to {Model.title} alone"
+
+    def refused_comparison(self) -> UsageError:
+        return UsageError(
+            f"{self.name} generalizes nothing, and is not compared with algorithms that do",
+            hint="run its policy, and see anondb evaluate",
+        )
+
+    def refused_unit(self, policy: Policy) -> str | None:
         return self.counts_records(policy)
 
     def coded(self, quasi: Quasi) -> Quasi:
@@ -80,10 +94,7 @@ class LeDiversity(ReleaseMethod):
                 )
 
     def varied(self, method: Method, policy: Policy) -> Policy:
-        raise UsageError(
-            "le_diversity generalizes nothing, and is not compared with algorithms that do",
-            hint="run its policy, and see anondb evaluate",
-        )
+        raise self.refused_comparison()
 
     def stages(self, job: Job) -> Stages:
         from anondb.methods.le_diversity.stages import Anatomy

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from anondb.errors import Problem, UsageError
+from anondb.methods.mdav.compile import coded_set, item_rows, with_item_columns
 from anondb.methods.mdav.mdav import DISTANCES, DRAWS, SET_TYPE, VARIANTS
 from anondb.methods.method import Job, ReleaseMethod, Stages
+from anondb.models.model import SensitiveModel
 from anondb.policy.check import PolicyKeys, Spot
-from anondb.policy.model import Method, Policy, Role
+from anondb.policy.model import Column, Method, Policy, Role
 from anondb.policy.names import quoted
+from anondb.sqltree.tables import ItemRows, SourceColumn
 
 if TYPE_CHECKING:
-    pass
+    from anondb.run.snapshot import Snapshot
 
 
 class Mdav(ReleaseMethod):
@@ -22,8 +27,7 @@ class Mdav(ReleaseMethod):
     options: ClassVar = {"variant": VARIANTS, "distance": DISTANCES, "draw": DRAWS}
     keys = frozenset({"seed"})
     column_keys = frozenset({"set", "items", "ontology"})
-    class_models = False
-    released_type = SET_TYPE
+    models = ()
 
     def check(self, spot: Spot, policy: PolicyKeys) -> None:
         """Its one quasi-identifier is a set."""
@@ -57,7 +61,22 @@ class Mdav(ReleaseMethod):
             return f"{self.name} has no use for {key}", hint
         return super().unread_key(key)
 
-    def refused_unit(self, policy: Policy) -> Problem | None:
+    def without_model(self, model: type[SensitiveModel]) -> str:
+        return f"{self.name} protects by k alone, and does not look at sensitive columns"
+
+    def with_own_columns(self, policy: Policy, snapshot: Snapshot) -> tuple[Snapshot, Sequence[Problem]]:
+        return with_item_columns(policy, snapshot)
+
+    def item_rows(self, policy: Policy, snapshot: Snapshot) -> ItemRows | None:
+        return item_rows(policy, snapshot)
+
+    def own_form(self, place: str, column: Column, source: SourceColumn) -> dict[str, Any] | Problem | None:
+        return coded_set(place, source) if column.is_set else None
+
+    def released(self, column: SourceColumn) -> SourceColumn:
+        return replace(column, type=SET_TYPE, base="text", collation=None)
+
+    def refused_unit(self, policy: Policy) -> str | None:
         return self.counts_records(policy)
 
     def varied(self, method: Method, policy: Policy) -> Policy:

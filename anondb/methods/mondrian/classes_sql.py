@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.hierarchies.forms import ROOT, Values
-from anondb.methods.mondrian.sql import Partitioning, union_all
+from anondb.methods.mondrian.sql import Partitioning
 from anondb.run.encode_sql import measured, with_dictionaries
 from anondb.run.keyed_sql import Key, keyed, keyed_rank, with_keys
 from anondb.run.publish_sql import Chosen, insert_ordered, ordered
@@ -26,6 +26,7 @@ from anondb.sqltree.build import (
     number,
     scratch,
     string,
+    union_all,
 )
 from anondb.sqltree.tables import NUMERIC_TYPES, WHOLE_TYPES, Quasi, Relation, SourceColumn
 

@@ -8,12 +8,22 @@ from anondb.methods.mondrian.sql import (
     CUT,
     Partitioning,
     code,
-    divided,
     insert_scratch,
-    union_all,
     value_cut,
 )
-from anondb.sqltree.build import call, cast, col, ident, left_join, null, number, parameter, scratch
+from anondb.sqltree.build import (
+    call,
+    cast,
+    col,
+    divided,
+    ident,
+    left_join,
+    null,
+    number,
+    parameter,
+    scratch,
+    union_all,
+)
 from anondb.sqltree.tables import Quasi
 
 

@@ -10,7 +10,6 @@ from anondb.methods.mondrian.sql import (
     cells,
     histogram,
     insert_scratch,
-    union_all,
     value_cut,
 )
 from anondb.sqltree.build import (
@@ -21,6 +20,7 @@ from anondb.sqltree.build import (
     null,
     number,
     scratch,
+    union_all,
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from anondb.errors import Problem
 from anondb.methods.method import Job, ReleaseMethod, Stages
 from anondb.policy.check import PolicyKeys, Spot
 from anondb.policy.model import Policy
@@ -23,7 +22,7 @@ class Mondrian(ReleaseMethod):
     def coded(self, quasi: Quasi) -> Quasi:
         return quasi.as_range()
 
-    def refused_unit(self, policy: Policy) -> Problem | None:
+    def refused_unit(self, policy: Policy) -> str | None:
         return self.counts_records(policy)
 
     def counts_whole_rows(self, policy: Policy, *, repeat: bool) -> bool:

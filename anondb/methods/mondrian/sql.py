@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from sqlglot import exp
 
@@ -22,6 +21,7 @@ from anondb.sqltree.build import (
     number,
     scratch,
     scratch_name,
+    union_all,
 )
 from anondb.sqltree.tables import NUMERIC_TYPES, Quasi, Scratch, Sensitive
 
@@ -150,15 +150,6 @@ def insert_scratch(name: str, columns: Sequence[str], query: exp.Query) -> exp.I
 def empty_round(p: Partitioning) -> exp.TruncateTable:
     """What a round has used is not needed again."""
     return exp.TruncateTable(expressions=[scratch(t) for t in (p.cells, p.names.ranks, p.names.cuts)])
-
-
-def divided(dividend: exp.Expr, divisor: exp.Expr) -> exp.Div:
-    """A division as PostgreSQL does it: of integers, an integer."""
-    return exp.Div(this=dividend, expression=divisor, typed=True)
-
-
-def union_all(queries: Sequence[exp.Query]) -> exp.Query:
-    return reduce(lambda left, right: exp.union(left, right, distinct=False, copy=False), queries)
 
 
 def code(quasi: Quasi) -> str:
