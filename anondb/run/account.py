@@ -56,14 +56,14 @@ def looked_up(run: Evaluating) -> Account:
     before = run.db.rows(
         Statement(
             "class sizes before",
-            figures.original_sizes(run.names, run.encoded.quasi),
+            figures.original_sizes(run.names.link, run.encoded.quasi),
             answers=SIZES,
         )
     )
     after = run.db.rows(
         Statement(
             "class sizes",
-            figures.released_sizes(run.names, run.encoded.quasi),
+            figures.released_sizes(run.names.link, run.encoded.quasi),
             answers=SIZES,
         )
     )

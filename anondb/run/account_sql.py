@@ -11,14 +11,14 @@ from anondb.sqltree.build import cast, col, named, number, query, scratch, subqu
 from anondb.sqltree.tables import Quasi, Scratch
 
 
-def original_sizes(names: Scratch, quasi: Sequence[Quasi]) -> exp.Select:
+def original_sizes(link: str, quasi: Sequence[Quasi]) -> exp.Select:
     """Sizes of the groups that look the same in the source, and how many there are of each."""
-    return _sizes(names, [f"o{q.number}" for q in quasi], None)
+    return _sizes(link, [f"o{q.number}" for q in quasi], None)
 
 
-def released_sizes(names: Scratch, quasi: Sequence[Quasi]) -> exp.Select:
+def released_sizes(link: str, quasi: Sequence[Quasi]) -> exp.Select:
     """Sizes of the released classes, and how many there are of each; suppressed records are in none."""
-    return _sizes(names, [f"r{q.number}" for q in quasi], col("released", "l"))
+    return _sizes(link, [f"r{q.number}" for q in quasi], col("released", "l"))
 
 
 def has_leaves(quasi: Quasi) -> bool:
@@ -32,9 +32,9 @@ def hierarchy(names: Scratch, quasi: Quasi) -> exp.Select:
     return query(labels, scratch(names.leaves(quasi), "h")).order_by(col("position", "h"))
 
 
-def _sizes(names: Scratch, columns: Sequence[str], where: exp.Expr | None) -> exp.Select:
+def _sizes(link: str, columns: Sequence[str], where: exp.Expr | None) -> exp.Select:
     total = named(cast(exp.Sum(this=col("n", "l")), "bigint"), "size")
     keys: list[exp.Expr] = [col(column, "l") for column in columns]
-    classes = query([total], scratch(names.linked, "l"), where=where, group=keys)
+    classes = query([total], scratch(link, "l"), where=where, group=keys)
     counted: list[exp.Expr] = [col("size", "c"), exp.Count(this=exp.Star())]
     return query(counted, subquery(classes, "c"), group=[number(1)]).order_by(number(1))

@@ -28,11 +28,13 @@ FEWEST_CLASSES = 200  # in a sample of them
 
 _UTILITY = """
 select u.name, u.of_column, u.value, u.note
-from anondb.linked_utility($1::text, $2::name[], $3::text[], $4::text, $5::text::regclass) as u
+from anondb.linked_utility($1::text, $2::name[], $3::text[], $4::text, $5::text::regclass,
+                           $6::text::regclass) as u
 """
-_LINKAGE = (
-    "select anondb.linked_linkage($1::text, $2::name[], $3::text, $4::text[], $5::text, $6::text::regclass)"
-)
+_LINKAGE = """
+select anondb.linked_linkage($1::text, $2::name[], $3::text, $4::text[], $5::text, $6::text::regclass,
+                             $7::text::regclass)
+"""
 RISK = """
 select r.name, r.of_column, r.value, r.note
 from anondb.risk($1::text::regclass, $2::name[], roots => $3::text[], counts => $4::name,
@@ -108,36 +110,51 @@ def evaluate(run: Evaluating, published: Published, *, full: bool) -> list[Metri
 
 def _linked(run: Evaluating, *, full: bool) -> Iterable[MetricValue]:
     """What needs to know whose record is whose."""
-    query, ladder = _link(run)
-    yield from values_or_reasons(run.db, LINKED_UTILITY, lambda: _utility(run, query, ladder))
-    yield from _linkage(run, query, ladder, full=full)
+    ladder = _link(run, full=full)
+    yield from values_or_reasons(run.db, LINKED_UTILITY, lambda: _utility(run, ladder))
+    yield from _linkage(run, ladder, full=full)
     if full:
-        yield from values_or_reasons(run.db, GROUPS["clusters"], lambda: _clusters(run, query, ladder))
+        yield from values_or_reasons(run.db, GROUPS["clusters"], lambda: _clusters(run, ladder))
 
 
-def _link(run: Evaluating) -> tuple[str, str | None]:
-    """Puts the linked records down; returns them as a query, and the name of their hierarchies' table."""
-    quasi, names = run.encoded.quasi, run.names
+def _link(run: Evaluating, *, full: bool) -> str | None:
+    """Puts down which combination became which, in codes; returns the name of the hierarchies' table.
+
+    Texts are put beside them for each column, and for combinations only where records are compared with each other.
+    """
+    quasi, names, chosen = run.encoded.quasi, run.names, None
     if isinstance(run.outcome, Classes):
-        run.db.run(Statement("linked", linked.of_classes(names, quasi)))
+        run.db.run(Statement("label codes", linked.label_codes(names, quasi)))
+        run.db.run(Statement("label statistics", encode.analyze(names.labels)))
+        run.db.run(Statement("link", linked.of_classes(names, quasi)))
     else:
-        run.db.run(Statement("linked", linked.of_levels(names, chosen_levels(run.encoded, run.outcome))))
+        chosen = chosen_levels(run.encoded, run.outcome)
+        repeated = bool(run.encoded.counted.apart)
+        run.db.run(Statement("link", linked.of_levels(names, chosen, repeated=repeated)))
     if run.leaves_nulls_out:
+        run.db.run(Statement("unseen values", linked.unseen(names, quasi)))
         run.db.run(Statement("link nulls", linked.with_nulls(names, quasi)))
-    run.db.run(Statement("linked statistics", encode.analyze(names.linked)))
+    run.db.run(Statement("link statistics", encode.analyze(names.link)))
+    run.db.run(Statement("cells", linked.cells(names, quasi, chosen, nulls=run.leaves_nulls_out)))
+    run.db.run(Statement("cell statistics", encode.analyze(names.pairs)))
+    run.db.run(Statement("released combinations", linked.released(names, quasi)))
+    if full or run.by_meaning is not None:
+        run.db.run(Statement("linked", linked.in_texts(names, quasi)))
+        run.db.run(Statement("linked statistics", encode.analyze(names.linked)))
     ladder = linked.ladder(names, quasi)
     if ladder is None:
-        return linked.query_of(names), None
+        return None
     run.db.run(Statement("ladder", ladder))
-    return linked.query_of(names), linked.temporary(names.ladder)
+    return linked.temporary(names.ladder)
 
 
-def _utility(run: Evaluating, query: str, ladder: str | None) -> list[MetricValue]:
+def _utility(run: Evaluating, ladder: str | None) -> list[MetricValue]:
+    coded, cells = linked.query_of(run.names.link), linked.temporary(run.names.pairs)
     rows = run.db.rows(
         Statement(
             "utility",
             _UTILITY,
-            (query, run.quasi, run.vghs, MEASURE, ladder),
+            (coded, run.quasi, run.vghs, MEASURE, ladder, cells),
             answers=METRIC_ROWS,
         )
     )
@@ -150,12 +167,13 @@ def _utility(run: Evaluating, query: str, ladder: str | None) -> list[MetricValu
     return kept + _precision(run, run.outcome, [figure for figure in figures if figure.name == "precision"])
 
 
-def _clusters(run: Evaluating, query: str, ladder: str | None) -> Iterable[MetricValue]:
+def _clusters(run: Evaluating, ladder: str | None) -> Iterable[MetricValue]:
     """Values that were compared by their concepts are clustered by them too."""
     measure, meanings = MEASURE, None
     if run.by_meaning is not None and (table := run.by_meaning.meanings()) is not None:
         measure, meanings = run.by_meaning.measure, table
-    agreement = cluster_agreement(run.db, query, run.quasi, run.vghs, measure, ladder, meanings=meanings)
+    texts = linked.query_of(run.names.linked)
+    agreement = cluster_agreement(run.db, texts, run.quasi, run.vghs, measure, ladder, meanings=meanings)
     return [MetricValue(*row) for row in agreement]
 
 
@@ -193,18 +211,15 @@ def _sizes(run: Evaluating, published: Published) -> Iterable[MetricValue]:
         yield MetricValue("average_class_size", value=(records - suppressed) / (classes * k))
 
 
-def _linkage(run: Evaluating, query: str, ladder: str | None, *, full: bool) -> Iterable[MetricValue]:
-    originals, released = run.db.one(
-        Statement(
-            "different records",
-            linked.different(run.names, run.encoded.quasi),
-            answers=row(originals=MANY, released=1),
-        )
-    )
-    pairs = originals * released
+def _linkage(run: Evaluating, ladder: str | None, *, full: bool) -> Iterable[MetricValue]:
+    names, quasi = run.names, run.encoded.quasi
+    coded, cells = linked.query_of(names.link), linked.temporary(names.pairs)
 
-    def linkage(matching: str, of: str = query, note: str | None = None) -> Iterable[MetricValue]:
-        name, arguments = f"record_linkage_{matching}", (of, run.quasi, matching, run.vghs, MEASURE, ladder)
+    def linkage(
+        matching: str, of: str = coded, texts: str | None = cells, note: str | None = None
+    ) -> Iterable[MetricValue]:
+        name = f"record_linkage_{matching}"
+        arguments = (of, run.quasi, matching, run.vghs, MEASURE, ladder, texts)
 
         def measure() -> Iterable[MetricValue]:
             [value] = run.db.one(
@@ -215,17 +230,29 @@ def _linkage(run: Evaluating, query: str, ladder: str | None, *, full: bool) -> 
         return values_or_reasons(run.db, [name], measure)
 
     yield from linkage("text")
+    if not full and not isinstance(run.outcome, Classes):
+        yield from linkage("coverage")
+        return
+    originals, released = run.db.one(
+        Statement(
+            "different records",
+            linked.different(names, quasi),
+            answers=row(originals=MANY, released=1),
+        )
+    )
+    pairs = originals * released
     if isinstance(run.outcome, Classes) and pairs > MOST_COVERED:
         # classes of a partition overlap in every column, so that each has to be held against all originals
         share = min(1.0, max(MOST_COVERED / pairs, FEWEST_CLASSES / released))
-        some = linked.sampled(run.names, run.encoded.quasi, share)
-        yield from linkage("coverage", some, f"estimated from {share:.1%} of the classes")
+        run.db.run(Statement("cells of the sample", linked.cells_of_sample(names)))
+        some, texts = linked.sampled(names, quasi, share), linked.temporary(names.sampled)
+        yield from linkage("coverage", some, texts, f"estimated from {share:.1%} of the classes")
     else:
         yield from linkage("coverage")
     if full:
         for matching in ("hierarchy", "semantic"):
             if pairs <= MOST_PAIRS:
-                yield from linkage(matching)
+                yield from linkage(matching, linked.query_of(names.linked), None)
             else:
                 yield MetricValue(
                     f"record_linkage_{matching}", note=f"{pairs:,} pairs of different records are too many"
@@ -233,43 +260,53 @@ def _linkage(run: Evaluating, query: str, ladder: str | None, *, full: bool) -> 
 
 
 def _risk(run: Evaluating) -> Iterable[MetricValue]:
-    """Of the release from its own rows, of the originals from the combinations that the run has counted."""
-    raw = {q.raw: q.name for q in run.encoded.quasi}
-    after = _risk_after(run)
-    if run.leaves_nulls_out:
-        run.db.run(Statement("nulls among originals", linked.take_nulls_back(run.names)))
-    unit = "u" if run.plan.unit is not None else None
-    rows = run.db.rows(
-        Statement(
-            "risk before",
-            RISK,
-            (linked.temporary(run.names.raw), list(raw), None, "n", unit),
-            answers=METRIC_ROWS,
+    """Before and after, by the codes of what was counted; where persons are counted, by them."""
+    if run.plan.unit is None:
+        after, before = (
+            _asked(run, "risk", run.names.released, "r"),
+            _asked(run, "risk before", run.names.link, "o"),
         )
-    )
-    for name, column, value, _ in rows:
-        figure = MetricValue(name, raw.get(column, column))  # without a value where all records are masked
-        yield replace(after.get(figure.key, figure), before=value)
+    else:
+        after, before = _risk_of_persons(run)
+    for key, figure in before.items():
+        # without a value where all records are masked
+        yield replace(after.get(key, MetricValue(figure.name, figure.column)), before=figure.value)
 
 
-def _risk_after(run: Evaluating) -> dict[str, MetricValue]:
+def _asked(
+    run: Evaluating, step: str, table: str, side: str, unit: str | None = None
+) -> dict[str, MetricValue]:
+    columns = {f"{side}{q.number}": q.name for q in run.encoded.quasi}
+    return _figures(run, step, linked.temporary(table), columns, "n", unit)
+
+
+def _risk_of_persons(
+    run: Evaluating,
+) -> tuple[dict[str, MetricValue], dict[str, MetricValue]]:
     """The release does not say who is in it, so persons are found by the classes that they were counted in."""
-    if run.plan.unit is None or isinstance(run.outcome, Classes):
-        table, columns, unit = linked.relation_text(run.fresh), {name: name for name in run.quasi}, None
+    if isinstance(run.outcome, Classes):
+        columns = {name: name for name in run.quasi}
+        after = _figures(run, "risk", linked.relation_text(run.fresh), columns, None, None)
     else:
         chosen = chosen_levels(run.encoded, run.outcome)
         run.db.run(Statement("persons", audit.persons(run.names, chosen)))
         run.db.run(Statement("person statistics", encode.analyze(run.names.persons)))
-        table, unit = linked.temporary(run.names.persons), "u"
         columns = {c.label: c.quasi.name for c in chosen}
-    rows = run.db.rows(
-        Statement(
-            "risk",
-            RISK,
-            (table, list(columns), run.roots, None, unit),
-            answers=METRIC_ROWS,
-        )
-    )
+        after = _figures(run, "risk", linked.temporary(run.names.persons), columns, None, "u")
+    if run.leaves_nulls_out:
+        run.db.run(Statement("nulls among originals", linked.take_nulls_back(run.names)))
+    raw = {q.raw: q.name for q in run.encoded.quasi}
+    return after, _figures(run, "risk before", linked.temporary(run.names.raw), raw, "n", "u")
+
+
+def _figures(
+    run: Evaluating, step: str, relation: str, columns: dict[str, str], counts: str | None, unit: str | None
+) -> dict[str, MetricValue]:
+    roots = (
+        run.roots if step == "risk" and counts is None else None
+    )  # what is masked is no released combination
+    arguments = (relation, list(columns), roots, counts, unit)
+    rows = run.db.rows(Statement(step, RISK, arguments, answers=METRIC_ROWS))
     found = (
         MetricValue(name, columns.get(column, column), value, note) for name, column, value, note in rows
     )

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.hierarchies.forms import TableVgh
+from anondb.run.encode_sql import dense_rank
 from anondb.run.publish_sql import Chosen
 from anondb.sqltree.build import (
     call,
     cast,
     col,
     collate_c,
-    concat,
     create_scratch,
     divided,
     equal,
@@ -23,6 +23,7 @@ from anondb.sqltree.build import (
     number,
     query,
     scratch,
+    string,
     subquery,
     table,
     union_all,
@@ -32,36 +33,188 @@ from anondb.sqltree.render import render
 from anondb.sqltree.tables import Quasi, Relation, Scratch
 
 _PLACES = 2**20  # that a hash can take, of which a sample keeps some
+_WITHHELD = -1  # in the place of a label's code, where nothing is released
 
 
-def of_levels(names: Scratch, chosen: Sequence[Chosen]) -> exp.Create:
-    """Combinations of the frequency set with the labels of their classes; what is masked is not released."""
+def of_levels(names: Scratch, chosen: Sequence[Chosen], *, repeated: bool) -> exp.Create:
+    """Combinations of the frequency set with the codes of their labels; what is masked is not released.
+
+    `repeated` where the frequency set tells apart more than these combinations.
+    """
     below = [c for c in chosen if not c.at_root]
     keys = sorted({c.quasi.code for c in chosen} | {c.key for c in below})
+    counted = subquery(_counted(names.freq, keys), "f") if repeated else scratch(names.freq, "f")
     same = every([equal(col(c.key, "k"), col(c.key, "f")) for c in below])
     classes = exp.Join(this=scratch(names.classes, "k"), on=same, side="LEFT")
     released = call("coalesce", col("ok", "k"), exp.false())
-    return _linked(names, [c.quasi for c in chosen], _counted(names.freq, keys), classes, released)
+    originals = [_code(col(c.quasi.code, "f"), "o", c.quasi) for c in chosen]
+    labels = [_code(_if(released, number(0) if c.at_root else col(c.key, "f")), "r", c.quasi) for c in chosen]
+    total = named(cast(col("n", "f"), "bigint"), "n")
+    rows = query([*originals, *labels, named(released.copy(), "released"), total], counted, joins=[classes])
+    return create_scratch(names.link, rows)
+
+
+def label_codes(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create:
+    """Of each partition, the labels with codes; NULL has none of its own."""
+    columns: list[exp.Expr] = [col("part", "k")]
+    for q in quasi:
+        label = collate_c(col(f"g{q.number}", "k"))
+        code = (
+            exp.Case()
+            .when(exp.Is(this=label.copy(), expression=null()), number(0))
+            .else_(dense_rank([label]))
+        )
+        columns += [named(label.copy(), f"g{q.number}"), _code(code, "r", q)]
+    return create_scratch(names.labels, query(columns, scratch(names.classes, "k")))
 
 
 def of_classes(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create:
-    """Combinations of partitions with their labels."""
+    """Combinations of partitions with the codes of their labels."""
     cells = _counted(names.partitioned, [*[q.code for q in quasi], "part"])
-    classes = exp.Join(this=scratch(names.classes, "k"), on=equal(col("part", "k"), col("part", "f")))
-    return _linked(names, quasi, cells, classes, exp.true())
+    labels = exp.Join(this=scratch(names.labels, "k"), on=equal(col("part", "k"), col("part", "f")))
+    originals = [_code(col(q.code, "f"), "o", q) for q in quasi]
+    codes = [col(f"r{q.number}", "k") for q in quasi]
+    rows = query(
+        [*originals, *codes, named(exp.true(), "released"), col("n", "f")],
+        subquery(cells, "f"),
+        joins=[labels],
+    )
+    return create_scratch(names.link, rows)
+
+
+def unseen(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create:
+    """Values of records that a NULL leaves out, which the dictionaries do not have; with codes above theirs."""
+    by_column = []
+    for q in quasi:
+        value = as_text(col(q.raw, "a"))
+        known = exp.Is(this=value.copy(), expression=null()).not_()
+        values = query([named(value, "raw")], scratch(names.aside, "a"), where=known, group=[number(1)])
+        most = call("coalesce", exp.Max(this=col("leaf", "m")), number(0))
+        above = subquery(query([most], scratch(names.dictionary(q), "m")))
+        code = exp.Add(this=above, expression=exp.Window(this=call("row_number"), order=_by(col("raw", "v"))))
+        entry = exp.Join(
+            this=scratch(names.dictionary(q), "d"), on=equal(col("raw", "d"), col("raw", "v")), side="LEFT"
+        )
+        columns = [named(number(q.number), "i"), named(cast(code, "int"), "leaf"), col("raw", "v")]
+        new = exp.Is(this=col("leaf", "d"), expression=null())
+        by_column.append(query(columns, subquery(values, "v"), joins=[entry], where=new))
+    return create_scratch(names.unseen, union_all(by_column))
 
 
 def with_nulls(names: Scratch, quasi: Sequence[Quasi]) -> exp.Insert:
     """Records that a NULL leaves out are originals of which nothing is released."""
-    originals = [as_text(col(q.raw, "a")) for q in quasi]
-    nothing = [cast(null(), "text") for _ in quasi]
+    originals, joins = [], []
+    for q in quasi:
+        known, new = f"d{q.number}", f"u{q.number}"
+        value = as_text(col(q.raw, "a"))
+        ours = equal(col("i", new), number(q.number))
+        joins += [
+            exp.Join(
+                this=scratch(names.dictionary(q), known), on=equal(col("raw", known), value), side="LEFT"
+            ),
+            exp.Join(
+                this=scratch(names.unseen, new),
+                on=every([ours, equal(col("raw", new), value.copy())]),
+                side="LEFT",
+            ),
+        ]
+        originals.append(call("coalesce", col("leaf", known), col("leaf", new), number(0)))
+    nothing = [number(_WITHHELD) for _ in quasi]
     total = cast(exp.Sum(this=col("n", "a")), "bigint")
     rows = query(
         [*originals, *nothing, exp.false(), total],
         scratch(names.aside, "a"),
+        joins=joins,
         group=[number(q.number) for q in quasi],
     )
-    return exp.Insert(this=scratch(names.linked), expression=rows)
+    return exp.Insert(this=scratch(names.link), expression=rows)
+
+
+def cells(
+    names: Scratch, quasi: Sequence[Quasi], chosen: Sequence[Chosen] | None, *, nulls: bool
+) -> exp.Create:
+    """Of each column, the pairs of an original value and what became of it: their codes, texts and records.
+
+    A record that is released at a level has the label that its own value has there; `chosen` is None for partitions.
+    """
+    by_column = []
+    for place, q in enumerate(quasi):
+        original, label = col(f"o{q.number}", "l"), col(f"r{q.number}", "l")
+        of_column = [named(original, "o_code"), named(label, "r_code"), col("released", "l")]
+        total = named(cast(exp.Sum(this=col("n", "l")), "bigint"), "n")
+        pairs = query([*of_column, total], scratch(names.link, "l"), group=[number(1), number(2), number(3)])
+        value: exp.Expr = col("raw", "d")
+        joins = [_left(scratch(names.dictionary(q), "d"), [("leaf", "o_code")])]
+        if nulls:
+            joins.append(_left(_new_values(names, q), [("leaf", "o_code")]))
+            value = call("coalesce", value, col("raw", "u"))
+        if chosen is None:
+            known = exp.select(col(f"r{q.number}", "k"), col(f"g{q.number}", "k")).distinct()
+            labels = subquery(known.from_(scratch(names.labels, "k")), "g")
+            joins.append(_left(labels, [(f"r{q.number}", "r_code")]))
+            became: exp.Expr = col(f"g{q.number}", "g")
+        else:
+            became = string(q.root) if chosen[place].at_root else col(f"g{chosen[place].level}", "d")
+        columns = [
+            named(number(q.number), "i"),
+            named(collate_c(cast(value, "text")), "o"),
+            named(collate_c(cast(_if(col("released", "c"), became, null()), "text")), "r"),
+            *[col(name, "c") for name in ("o_code", "r_code", "released", "n")],
+        ]
+        by_column.append(query(columns, subquery(pairs, "c"), joins=joins))
+    return create_scratch(names.pairs, union_all(by_column))
+
+
+def released(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create:
+    """The released combinations of labels, by their codes, with their records."""
+    keys: list[exp.Expr] = [col(f"r{q.number}", "l") for q in quasi]
+    total = named(cast(exp.Sum(this=col("n", "l")), "bigint"), "n")
+    rows = query(
+        [*keys, total], scratch(names.link, "l"), where=col("released", "l"), group=[k.copy() for k in keys]
+    )
+    return create_scratch(names.released, rows)
+
+
+def in_texts(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create:
+    """The link with values and labels in the place of their codes, for what compares those of several columns."""
+    columns, joins = [], []
+    for side in ("o", "r"):
+        for q in quasi:
+            alias, code = f"{side}{q.number}", f"{side}_code"
+            of_column = equal(col("i", "c"), number(q.number))
+            texts = exp.select(col(side, "c"), col(code, "c")).distinct().from_(scratch(names.pairs, "c"))
+            joins.append(
+                exp.Join(
+                    this=subquery(texts.where(of_column), alias),
+                    on=equal(col(code, alias), col(alias, "l")),
+                    side="LEFT",
+                )
+            )
+            columns.append(named(col(side, alias), alias))
+    rows = query([*columns, col("released", "l"), col("n", "l")], scratch(names.link, "l"), joins=joins)
+    return create_scratch(names.linked, rows)
+
+
+def cells_of_sample(names: Scratch) -> exp.Create:
+    """The cells, and those of originals whose class is not in a sample."""
+    every_one = exp.select(exp.Star()).from_(scratch(names.pairs, "c"))
+    withheld = [
+        *[col(name, "c") for name in ("i", "o")],
+        cast(null(), "text"),
+        col("o_code", "c"),
+        number(_WITHHELD),
+        exp.false(),
+        cast(number(0), "bigint"),
+    ]
+    alone = exp.select(*withheld).distinct().from_(scratch(names.pairs, "c"))
+    known = query(
+        [col("i", "c"), col("o_code", "c")],
+        scratch(names.pairs, "c"),
+        where=exp.Not(this=col("released", "c")),
+    )
+    pair = exp.Tuple(expressions=[col("i", "c"), col("o_code", "c")])
+    alone = alone.where(exp.Not(this=exp.In(this=pair, query=subquery(known))))
+    return create_scratch(names.sampled, exp.union(every_one, alone, distinct=False))
 
 
 def take_nulls_back(names: Scratch) -> exp.Insert:
@@ -77,15 +230,17 @@ def risen(names: Scratch, chosen: Sequence[Chosen]) -> exp.Select:
     """
 
     def share(c: Chosen) -> exp.Expr:
-        original, label = col(f"o{c.quasi.number}", "l"), col(f"r{c.quasi.number}", "l")
         rose = divided(cast(number(c.level), "float8"), number(c.quasi.height))
-        of_cell = exp.Case().when(exp.Not(this=col("released", "l")), number(1))
+        of_cell = exp.Case().when(exp.Not(this=col("released", "c")), number(1))
         if not c.at_root:
-            of_cell = of_cell.when(exp.NullSafeEQ(this=label, expression=original), number(0))
-        weighted = exp.Sum(this=exp.Mul(this=col("n", "l"), expression=exp.paren(of_cell.else_(rose))))
-        return divided(weighted, exp.Sum(this=col("n", "l")))
+            as_it_was = exp.NullSafeEQ(this=col("r", "c"), expression=col("o", "c"))
+            of_cell = of_cell.when(as_it_was, number(0))
+        weighted = exp.Sum(this=exp.Mul(this=col("n", "c"), expression=exp.paren(of_cell.else_(rose))))
+        here = exp.Where(this=equal(col("i", "c"), number(c.quasi.number)))
+        records = exp.Filter(this=exp.Sum(this=col("n", "c")), expression=here)
+        return divided(exp.Filter(this=weighted, expression=here.copy()), records)
 
-    return query([share(c) for c in chosen], scratch(names.linked, "l"))
+    return query([share(c) for c in chosen], scratch(names.pairs, "c"))
 
 
 def ladder(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create | None:
@@ -107,24 +262,23 @@ def ladder(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create | None:
     return create_scratch(names.ladder, union_all(rungs)) if rungs else None
 
 
-def query_of(names: Scratch) -> str:
-    """The linked records as a query, which the measures take as text."""
-    return render(exp.select(exp.Star()).from_(scratch(names.linked)))
+def query_of(name: str) -> str:
+    """All rows of a scratch table as a query, which the metrics take as text."""
+    return render(exp.select(exp.Star()).from_(scratch(name)))
 
 
 def sampled(names: Scratch, quasi: Sequence[Quasi], share: float) -> str:
-    """The same with about this share of the released combinations; all others are originals alone."""
-    labels = [call("quote_nullable", col(f"r{q.number}", "l")) for q in quasi]
+    """The link with about this share of the released combinations; all others are originals alone."""
+    labels = exp.Array(expressions=[col(f"r{q.number}", "l") for q in quasi])
     place = exp.BitwiseAnd(
-        this=call("hashtextextended", collate_c(concat(labels)), number(0)), expression=number(_PLACES - 1)
+        this=call("hashtextextended", collate_c(cast(labels, "text")), number(0)),
+        expression=number(_PLACES - 1),
     )
     chosen = exp.LT(this=exp.paren(place), expression=number(round(share * _PLACES)))
     keep = exp.and_(col("released", "l"), chosen)
     columns: list[exp.Expr] = [col(f"o{q.number}", "l") for q in quasi]
-    for q in quasi:
-        label = exp.Case().when(keep.copy(), col(f"r{q.number}", "l"))
-        columns.append(named(label, f"r{q.number}"))
-    return render(query([*columns, named(keep, "released"), col("n", "l")], scratch(names.linked, "l")))
+    columns += [_code(_if(keep, col(f"r{q.number}", "l")), "r", q) for q in quasi]
+    return render(query([*columns, named(keep.copy(), "released"), col("n", "l")], scratch(names.link, "l")))
 
 
 def relation_text(relation: Relation) -> str:
@@ -148,32 +302,37 @@ def persons(
 
 def different(names: Scratch, quasi: Sequence[Quasi]) -> exp.Select:
     """How many different originals, and different released combinations, there are."""
+    keys: list[exp.Expr] = [col(f"o{q.number}", "l") for q in quasi]
+    originals = query(keys, scratch(names.link, "l"), group=[key.copy() for key in keys])
+    return exp.select(
+        subquery(query([exp.Count(this=exp.Star())], subquery(originals, "d"))),
+        subquery(query([exp.Count(this=exp.Star())], scratch(names.released, "d"))),
+    )
 
-    def counted(side: str) -> exp.Subquery:
-        columns = [col(f"{side}{q.number}", "l") for q in quasi]
-        rows = query(columns, scratch(names.linked, "l"), group=[column.copy() for column in columns])
-        return subquery(query([exp.Count(this=exp.Star())], subquery(rows, "d")))
 
-    return exp.select(counted("o"), counted("r"))
+def _code(value: exp.Expr, side: str, quasi: Quasi) -> exp.Alias:
+    return named(cast(value, "int"), f"{side}{quasi.number}")
 
 
-def _linked(
-    names: Scratch, quasi: Sequence[Quasi], cells: exp.Select, classes: exp.Join, released: exp.Expr
-) -> exp.Create:
-    labels = [
-        named(exp.Case().when(released.copy(), col(f"g{q.number}", "k")), f"r{q.number}") for q in quasi
-    ]
-    columns = [*[col(q.code, "f") for q in quasi], *labels, named(released, "released"), col("n", "f")]
-    # OFFSET 0 keeps the planner from joining piece by piece: by a few codes, a combination has many classes
-    rows = query(columns, subquery(cells, "f"), joins=[classes]).offset(number(0))
-    entries = [
-        exp.Join(this=scratch(names.dictionary(q), q.code), on=equal(col("leaf", q.code), col(q.code, "x")))
-        for q in quasi
-    ]
-    originals = [named(col("raw", q.code), f"o{q.number}") for q in quasi]
-    released_as = [col(f"r{q.number}", "x") for q in quasi]
-    columns = [*originals, *released_as, col("released", "x"), col("n", "x")]
-    return create_scratch(names.linked, query(columns, subquery(rows, "x"), joins=entries))
+def _if(condition: exp.Expr, value: exp.Expr, otherwise: exp.Expr | None = None) -> exp.Case:
+    return (
+        exp.Case().when(condition.copy(), value).else_(number(_WITHHELD) if otherwise is None else otherwise)
+    )
+
+
+def _by(key: exp.Expr) -> exp.Order:
+    return exp.Order(expressions=[exp.Ordered(this=key)])
+
+
+def _left(entries: exp.Expr, same: Sequence[tuple[str, str]]) -> exp.Join:
+    """Entries of the pairs `c` of a column; a left join, which the planner never takes for a few rows."""
+    on = every([equal(col(one, entries.alias), col(other, "c")) for one, other in same])
+    return exp.Join(this=entries, on=on, side="LEFT")
+
+
+def _new_values(names: Scratch, quasi: Quasi) -> exp.Subquery:
+    ours = equal(col("i", "u"), number(quasi.number))
+    return subquery(query([col("leaf", "u"), col("raw", "u")], scratch(names.unseen, "u"), where=ours), "u")
 
 
 def _counted(source: str, keys: Sequence[str]) -> exp.Select:

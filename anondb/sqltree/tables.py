@@ -246,6 +246,36 @@ class Scratch:
         return f"r{self.run}_combination"
 
     @property
+    def link(self) -> str:
+        """Each pair of original and released combinations in codes, o1 … r1 …, `released` or not, and how many n."""
+        return f"r{self.run}_link"
+
+    @property
+    def labels(self) -> str:
+        """Of each partition, the labels g1 … with codes r1 …"""
+        return f"r{self.run}_label"
+
+    @property
+    def unseen(self) -> str:
+        """Values, and codes, of column `i` that only records with a NULL have."""
+        return f"r{self.run}_unseen"
+
+    @property
+    def pairs(self) -> str:
+        """Of column `i`, each pair of an original value and what became of it: texts o, r, their codes, and n."""
+        return f"r{self.run}_pair"
+
+    @property
+    def sampled(self) -> str:
+        """The same for a sample of the released combinations."""
+        return f"r{self.run}_sampled"
+
+    @property
+    def released(self) -> str:
+        """Each released combination of labels by its codes r1 …, and how many records n."""
+        return f"r{self.run}_released"
+
+    @property
     def linked(self) -> str:
         """Each pair of original and released combinations o1 … r1 …, whether it is released, and how many n."""
         return f"r{self.run}_linked"

@@ -1,23 +1,22 @@
 -- The utility measures of a release, all from one look at a linked relation, by column and whole.
 
-create function anondb.linked_sse(quasi name[], vghs text[]) returns text
+create function anondb.linked_sse(quasi name[], vghs text[], coded boolean) returns text
 language sql immutable parallel safe
 begin atomic
     -- the mean over those columns of a record that have a distance
     select format(
         'select sum(l.n * (select avg(d.x) from (values %s) as d (x)) ^ 2) as sse from linked as l %s',
         coalesce(string_agg(format('(m%s.distance)', h.i), ', '), '(null::double precision)'),
-        string_agg(format(
-            'left join meant as m%1$s on m%1$s.i = %1$s and m%1$s.o_key = quote_nullable(l.o%1$s) '
-            'and m%1$s.r_key = quote_nullable(l.r%1$s) and m%1$s.released = l.released', h.i), ' '))
+        string_agg(format('left join valued as m%s on %s', h.i, anondb.same_cell(h.i::int, 'm' || h.i, coded)), ' '))
     from unnest(vghs) with ordinality as h (name, i) where h.name is not null;
 end;
-comment on function anondb.linked_sse(name[], text[]) is
+comment on function anondb.linked_sse(name[], text[], boolean) is
 'The query that sums, over the records of a linked relation, the square of their mean distance in the columns '
 'that have a hierarchy.';
 
 create function anondb.linked_utility(
-    linked text, quasi name[], vghs text[] = null, measure text = 'wup', ladder regclass = null)
+    linked text, quasi name[], vghs text[] = null, measure text = 'wup', ladder regclass = null,
+    cells regclass = null)
 returns table (name text, of_column text, value double precision, note text)
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, YMD' set timezone = 'UTC' set enable_nestloop = off set jit = off as $$
@@ -32,7 +31,7 @@ begin
     from unnest(v_vghs) with ordinality as h (name, i);
     select array_agg(case when v_obstacles[h.i] is null then h.name end order by h.i) into v_meant
     from unnest(v_vghs) with ordinality as h (name, i);
-    return query execute anondb.linked_parts(linked, v_vghs, ladder) || format(
+    return query execute anondb.linked_parts(linked, v_vghs, ladder, cells) || format(
         ', lost as materialized (
              select g.i, c.value_pairs as n, c.generalization, c.entropy, c.entropy_most, c.height_share
              from gathered as g
@@ -45,7 +44,7 @@ begin
              cross join lateral anondb.semantic_cells(anondb.find_vgh(h.name), $4, g.o, g.r, g.released) as s
              where h.name is not null and s.distance is not null
          ), valued as materialized (
-             select c.i, c.n, m.distance
+             select c.i, c.o_key, c.r_key, c.o_code, c.r_code, c.released, c.n, m.distance
              from cell as c
              left join meant as m on m.i = c.i and m.o_key = c.o_key and m.r_key = c.r_key and m.released = c.released
          ), figure as (
@@ -82,13 +81,13 @@ begin
          )
          select f.name, ($2)[f.i]::text, f.value::double precision, f.note
          from figure as f order by f.place, f.i nulls first',
-        anondb.linked_sse(quasi, v_meant))
+        anondb.linked_sse(quasi, v_meant, cells is not null))
     using v_vghs, quasi, v_meant, measure, v_obstacles;
 end $$;
-comment on function anondb.linked_utility(text, name[], text[], text, regclass) is
+comment on function anondb.linked_utility(text, name[], text[], text, regclass, regclass) is
 'Utility of a release by column (of_column) and whole (NULL): gen_iloss, precision, non_uniform_entropy, '
-'sem_iloss, semantic_quality, semantic_sse. linked is a query as anondb.linked_query gives it; a note says '
-'what a figure leaves out, or why there is none.';
+'sem_iloss, semantic_quality, semantic_sse. linked is a query as anondb.linked_query gives it, or '
+'of codes whose texts are in cells; a note says what a figure leaves out, or why there is none.';
 
 create function anondb.utility(
     original regclass, release regclass, key name, quasi name[], vghs text[] = null, measure text = 'wup',

@@ -193,8 +193,67 @@ end $$;
 comment on function anondb.check_distances(text, int) is
 'Raises SA175 if a linked relation has too many combinations for distances: more than three million pairs.';
 
+create function anondb.direct_linkage(linked text, vghs text[], ladder regclass, cells regclass, matching text)
+returns double precision
+language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, YMD' set timezone = 'UTC' set enable_nestloop = off set jit = off as $$
+-- Where no value matches two labels of its column, as with texts, and with the classes of a level, each original
+-- matches one combination of labels at the most: originals are counted by it, in one pass.
+declare
+    v_several boolean;
+    v_starts int[];
+    v_labels int[];
+    v_linkage double precision;
+begin
+    -- the label that each code of an original matches, all columns in one array: a column's codes from 0 follow on its start
+    execute anondb.linked_parts(linked, vghs, ladder, cells) ||
+        ', matched as materialized (
+             select distinct c.i, c.o_code, b.r_code
+             from gathered as g
+             cross join lateral anondb.match_values(
+                 $2, g.o, g.r, g.released, g.leaves, g.levels, g.labels, null, null) as m
+             join cell as c on c.i = g.i and c.o_key = quote_nullable(m.original)
+             join (select distinct k.i, k.r_key, k.r_code from cell as k where k.released) as b
+               on b.i = g.i and b.r_key = quote_nullable(m.released_value)
+         ), one as materialized (
+             select m.i, m.o_code, min(m.r_code) as r_code, count(*) as labels from matched as m group by m.i, m.o_code
+         ), width as (
+             select c.i, max(c.o_code) + 1 as width from cell as c group by c.i
+         ), start as materialized (
+             select w.i, w.width, (sum(w.width) over (order by w.i) - w.width)::int as start from width as w
+         )
+         select exists (select from one as o where o.labels > 1),
+                (select array_agg(s.start order by s.i) from start as s),
+                (select array_agg(coalesce(o.r_code, -1) order by s.i, g.code)
+                 from start as s cross join lateral generate_series(0, s.width - 1) as g (code)
+                 left join one as o on o.i = s.i and o.o_code = g.code)'
+    into v_several, v_starts, v_labels using vghs, matching;
+    if v_several then
+        return null;
+    end if;
+    execute (
+        select format(
+            'select 100 * sum(t.own / t.n) / (select nullif(sum(l.n), 0) from (%1$s) as l where l.released)
+             from (select sum(l.n)::double precision as n,
+                          coalesce(sum(l.n) filter (where l.released and %2$s), 0) as own
+                   from (select l.released, l.n, %3$s, %4$s from (%1$s) as l offset 0) as l
+                   where %5$s group by %6$s) as t',
+            linked,
+            string_agg(format('l.r%1$s = l.m%1$s', s.i), ' and '),
+            string_agg(format('l.r%s', s.i), ', '),
+            string_agg(format('($1)[%s + l.o%s] as m%s', s.start + 1, s.i, s.i), ', '),
+            string_agg(format('l.m%s >= 0', s.i), ' and '),
+            string_agg(format('l.m%s', s.i), ', '))
+        from unnest(v_starts) with ordinality as s (start, i))
+    into v_linkage using v_labels;
+    return coalesce(v_linkage, 0);
+end $$;
+comment on function anondb.direct_linkage(text, text[], regclass, regclass, text) is
+'Linkage by text or coverage of a linked relation of codes; NULL where a value matches several labels of its column.';
+
 create function anondb.linked_linkage(
-    linked text, quasi name[], matching text = 'text', vghs text[] = null, measure text = 'wup', ladder regclass = null)
+    linked text, quasi name[], matching text = 'text', vghs text[] = null, measure text = 'wup', ladder regclass = null,
+    cells regclass = null)
 returns double precision
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, YMD' set timezone = 'UTC' set enable_nestloop = off set enable_mergejoin = off set jit = off set join_collapse_limit = 1 as $$
@@ -216,8 +275,14 @@ begin
         select array_agg(case when anondb.semantic_obstacle(h.name, measure) is null then h.name end order by h.i)
         into v_meant from unnest(v_vghs) with ordinality as h (name, i);
     end if;
+    if cells is not null and matching in ('text', 'coverage') then
+        v_linkage := anondb.direct_linkage(linked, v_vghs, ladder, cells, matching);
+        if v_linkage is not null then
+            return v_linkage;
+        end if;
+    end if;
     execute (
-        select anondb.linked_parts(linked, v_vghs, ladder) || format(
+        select anondb.linked_parts(linked, v_vghs, ladder, cells) || format(
             ', matched as materialized (
                  select g.i, a.o_code as o, b.r_code as r, m.distance as d
                  from gathered as g
@@ -225,7 +290,7 @@ begin
                      $2, g.o, g.r, g.released, g.leaves, g.levels, g.labels, ($3)[g.i], $4) as m
                  join (select distinct c.i, c.o_key, c.o_code from cell as c) as a
                    on a.i = g.i and a.o_key = quote_nullable(m.original)
-                 join (select distinct c.i, c.r_key, c.r_code from cell as c) as b
+                 join (select distinct c.i, c.r_key, c.r_code from cell as c where c.released) as b
                    on b.i = g.i and b.r_key = quote_nullable(m.released_value)
              ), alike as materialized (
                  -- originals that no released value tells apart are one
@@ -236,7 +301,7 @@ begin
                  select distinct m.i, a.o_class as o, m.r, m.d
                  from matched as m join alike as a on a.i = m.i and a.o = m.o
              ), coded as materialized (
-                 select c.i, c.o_key, c.r_key, c.released, coalesce(a.o_class, 0) as o, c.r_code as r, m.d
+                 select c.i, c.o_key, c.r_key, c.o_code, c.r_code, c.released, coalesce(a.o_class, 0) as o, c.r_code as r, m.d
                  from cell as c
                  left join alike as a on a.i = c.i and a.o = c.o_code
                  left join matched as m on m.i = c.i and m.o = c.o_code and m.r = c.r_code
@@ -249,9 +314,8 @@ begin
              )',
             string_agg(format('c%1$s.o as o%1$s, c%1$s.r as r%1$s', g.i), ', '),
             string_agg(format('c%s.d', g.i), ' + '),
-            string_agg(format(
-                'left join coded as c%1$s on c%1$s.i = %1$s and c%1$s.o_key = quote_nullable(l.o%1$s) '
-                'and c%1$s.r_key = quote_nullable(l.r%1$s) and c%1$s.released = l.released', g.i), ' '),
+            string_agg(format('left join coded as c%s on %s', g.i,
+                              anondb.same_cell(g.i, 'c' || g.i, cells is not null)), ' '),
             string_agg(format('c%1$s.o, c%1$s.r', g.i), ', '),
             string_agg(format('l.o%s', g.i), ', '))
         || anondb.linkage_steps(cardinality(quasi), matching in ('hierarchy', 'semantic')) || format(
@@ -262,7 +326,7 @@ begin
     into v_linkage using v_vghs, matching, v_meant, measure;
     return coalesce(v_linkage, 0);
 end $$;
-comment on function anondb.linked_linkage(text, name[], text, text[], text, regclass) is
+comment on function anondb.linked_linkage(text, name[], text, text[], text, regclass, regclass) is
 'Percent of the released records of a linked relation that are linked to their own originals: see '
 'anondb.record_linkage. Raises SA176 for an unknown matching.';
 

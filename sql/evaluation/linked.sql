@@ -2,7 +2,8 @@
 --
 -- o and r are texts, n counts the records; one that is not released has released = false, and NULL in r1 .. rn.
 -- Whoever measures gives a query of this shape. A run has it from its frequency set; for any other release it is
--- made by anondb.linked_query. Of a hierarchy only its ladder counts: (i, leaf, level, label), the label of each
+-- made by anondb.linked_query. A run gives codes in the place of the texts, -1 for what is not released, and beside them
+-- the texts of each column's pairs: cells (i, o, r, o_code, r_code, released, n). Of a hierarchy only its ladder counts: (i, leaf, level, label), the label of each
 -- leaf of column i at each level.
 
 create function anondb.has_unique_key(relation regclass, key name) returns boolean
@@ -152,7 +153,7 @@ end $$;
 comment on function anondb.check_vghs(name[], text[]) is
 'Raises SA174 unless there is one hierarchy, or NULL, for each quasi-identifier.';
 
-create function anondb.linked_parts(linked text, vghs text[], ladder regclass = null) returns text
+create function anondb.linked_parts(linked text, vghs text[], ladder regclass = null, cells regclass = null) returns text
 language sql stable parallel safe
 begin atomic
     -- Values are looked at once each: a cell is a distinct pair of values of column i, with numbers for the two;
@@ -161,8 +162,7 @@ begin atomic
     select format(
         'with linked as materialized (%s), cell as materialized (
              select k.i, k.o, k.r, k.released, k.n, quote_nullable(k.o) as o_key, quote_nullable(k.r) as r_key,
-                    dense_rank() over (partition by k.i order by k.o) as o_code,
-                    dense_rank() over (partition by k.i order by k.r) as r_code
+                    %s
              from (%s) as k
          ), step as materialized (
              %s%s
@@ -177,11 +177,15 @@ begin atomic
              left join rung as g on g.i = c.i
          )',
         linked_parts.linked,
-        (select string_agg(
+        case when linked_parts.cells is not null then 'k.o_code, k.r_code'
+             else 'dense_rank() over (partition by k.i order by k.o) as o_code,
+                   dense_rank() over (partition by k.i order by k.r) as r_code' end,
+        case when linked_parts.cells is not null then format('select * from %s', linked_parts.cells)
+             else (select string_agg(
             format('select %1$s as i, l.o%1$s collate "C" as o, l.r%1$s collate "C" as r, l.released, sum(l.n)::bigint as n '
                    'from linked as l group by 2, 3, 4', g.i),
             ' union all ' order by g.i)
-         from generate_series(1, cardinality(linked_parts.vghs)) as g (i)),
+         from generate_series(1, cardinality(linked_parts.vghs)) as g (i)) end,
         case when array_remove(linked_parts.vghs, null) = '{}'
              then 'select null::int as i, null::text as leaf, null::int as level, null::text as label where false'
              else 'select s.i, s.leaf, s.level, s.label from anondb.ladders($1) as s' end,
@@ -189,9 +193,20 @@ begin atomic
              then format(' union all select t.i, t.leaf, t.level, t.label from %s as t', linked_parts.ladder)
              else '' end);
 end;
-comment on function anondb.linked_parts(text, text[], regclass) is
+comment on function anondb.linked_parts(text, text[], regclass, regclass) is
 'The beginning of every query on a linked relation; its first parameter are the names of stored hierarchies, NULL '
-'for a column without, and ladder is a relation (i, leaf, level, label) of others.';
+'for a column without, ladder is a relation (i, leaf, level, label) of others, and cells has the texts of a linked '
+'relation of codes.';
+
+create function anondb.same_cell(i int, cell text, coded boolean) returns text
+language sql immutable parallel safe
+return format(
+    case when coded then '%2$s.i = %1$s and %2$s.o_code = l.o%1$s and %2$s.r_code = l.r%1$s and %2$s.released = l.released'
+         else '%2$s.i = %1$s and %2$s.o_key = quote_nullable(l.o%1$s) and %2$s.r_key = quote_nullable(l.r%1$s) '
+              'and %2$s.released = l.released' end,
+    i, cell);
+comment on function anondb.same_cell(int, text, boolean) is
+'The condition, in SQL, that a row l of a linked relation has this cell in column i.';
 
 create function anondb.cell_coverage(
     o text[], r text[], released boolean[], leaves text[] = null, labels text[] = null)

@@ -132,6 +132,18 @@ def test_the_tables_of_a_run_give_what_the_run_kept(clinic: Clinic) -> None:
     assert {name: tables[name] for name in shared} == pytest.approx({name: kept[name] for name in shared})
 
 
+def test_combinations_stay_codes_unless_records_are_compared_with_each_other(clinic: Clinic) -> None:
+    """Joined with the texts of eight columns, a release of a million rows took longer to measure than to make."""
+    basic, full = (clinic.publish(clinic.policy(), "--evaluate", how) for how in ("basic", "full"))
+    steps = "select count(*) from anondb.run_step as s where s.run = %s and s.name = 'linked'"
+    counts = [clinic.connection.execute(steps, (found["run"],)).fetchone() for found in (basic, full)]
+    assert counts == [(0,), (1,)]
+    timed = {"seconds", "bytes", "client_bytes"}
+    shared = {name: value for name, value in basic["metrics"].items() if name not in timed}
+    assert {name: full["metrics"][name] for name in shared} == pytest.approx(shared)
+    assert "rand" in full["metrics"].keys() - basic["metrics"].keys()
+
+
 def test_who_may_run_with_a_stored_hierarchy_is_not_stopped_by_what_it_may_not_measure(
     clinic: Clinic, new_role: Callable[[], str]
 ) -> None:

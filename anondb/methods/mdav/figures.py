@@ -71,12 +71,12 @@ class SetFigures:
         before = self.db.rows(
             Statement(
                 "class sizes before",
-                account.original_sizes(self.names, quasi),
+                account.original_sizes(self.names.linked, quasi),
                 answers=SIZES,
             )
         )
         after = self.db.rows(
-            Statement("class sizes", account.released_sizes(self.names, quasi), answers=SIZES)
+            Statement("class sizes", account.released_sizes(self.names.linked, quasi), answers=SIZES)
         )
         return {"sizes": {"before": binned(before, k), "after": binned(after, k)}}
 
