@@ -31,7 +31,7 @@ from anondb.policy.accept import PolicyInput, policy_from
 from anondb.run.plan import Options
 
 if TYPE_CHECKING:
-    from anondb.run.explore import OpenLattice
+    from anondb.methods.lattice_listing import OpenLattice
     from anondb.run.pipeline import Listener
     from anondb.study.experiment import ExperimentRequest
     from anondb.study.experiment import Progress as StudyProgress

@@ -40,10 +40,9 @@ class Release:
         """The sizes of the release's classes, counted from its rows now."""
         from anondb.report import frames
 
-        result, connection = self.result, self._database.session
-        if (by_concept := result.finding.class_sizes()) is not None:
-            return frames.set_class_sizes(connection, result.relation, *by_concept)
-        return frames.class_sizes(connection, result.relation, list(result.quasi))
+        result = self.result
+        counted = result.finding.class_sizes(result.relation, list(result.quasi))
+        return frames.class_sizes(self._database.session, counted)
 
     def __repr__(self) -> str:
         result = self.result

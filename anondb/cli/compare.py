@@ -13,6 +13,7 @@ from anondb.cli.options import Dsn, Json, PolicyFile, Public, TimeLimit, require
 from anondb.cli.output import RunProgress, echo_json, out, plain, table, write
 from anondb.errors import UnsatisfiableError, UsageError
 from anondb.evaluation.metrics import describe
+from anondb.methods.registry import COMPARED
 from anondb.policy.load import load
 from anondb.report.words import formatted
 from anondb.run.plan import Options
@@ -58,7 +59,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAME,…",
-            help="The algorithms to compare.  [default: datafly,incognito,mondrian; with --variants the policy's]",
+            help=f"The algorithms to compare.  [default: {','.join(COMPARED)}; with --variants the policy's]",
             show_default=False,
         ),
     ] = None,
@@ -66,7 +67,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAME,…",
-            help="The variants to compare, of algorithms that have any, such as fusion.",
+            help="The variants to compare, of algorithms that have any.",
             show_default=False,
         ),
     ] = None,

@@ -15,8 +15,7 @@ from anondb.policy.load import load
 from anondb.run.plan import Options
 
 if TYPE_CHECKING:
-    from anondb.methods.full_domain.nodes import NodeState
-    from anondb.run.explore import OpenLattice
+    from anondb.methods.lattice_listing import NodeState, OpenLattice
 
 
 class Sort(StrEnum):

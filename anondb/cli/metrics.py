@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from anondb.cli.output import out, plain, table
 from anondb.evaluation.metric_value import MetricValue
 from anondb.evaluation.metrics import GROUPS, describe
+from anondb.models.registry import without_k
 from anondb.report.words import counted, formatted, percent
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ _TITLES = {
     "risk": "Risk: how surely a record is the right one",
     "disclosure": "Disclosure: how surely a class gives away its sensitive value",
 }
-NO_K = (
-    "Quasi-identifiers are released as they are, which gives no k; sensitive values are known by class alone."
-)
 _LINKAGE = {name: name.removeprefix("record_linkage_") for name in GROUPS["linkage"]}
 
 
@@ -60,13 +58,13 @@ def _print_head(evaluation: Evaluation) -> None:
         f"{counted(evaluation.classes, 'class', 'classes')}; {evaluation.suppressed:,} suppressed ({percent(share)})",
         soft_wrap=True,
     )
-    if any(m.name == "le_diversity" for m in evaluation.metric_values):
-        out.print(NO_K, soft_wrap=True)
+    if no_k := without_k([m.name for m in evaluation.metric_values]):
+        out.print(no_k, soft_wrap=True)
 
 
 def _print_group(values: Sequence[MetricValue]) -> None:
     """A metric a line; what was before stands before, where any is known."""
-    without_k = any(m.name == "le_diversity" for m in values)
+    no_k = without_k([m.name for m in values])
     with_before = any(m.before is not None for m in values)
     of_columns = any(m.column is not None for m in values)
     heads = [*["column"] * of_columns, *([">before", ">after"] if with_before else [">value"]), "better"]
@@ -76,7 +74,7 @@ def _print_group(values: Sequence[MetricValue]) -> None:
             continue  # its note tells why
         metric = describe(entry.name)
         label, better = metric.label, metric.better
-        if without_k and label.startswith("k: "):
+        if no_k and label.startswith("k: "):
             label, better = label.removeprefix("k: ").capitalize(), ""
         cells = [entry.before, entry.value] if with_before else [entry.value]
         column = [plain(entry.column or "")] * of_columns

@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from anondb.api import connect
-from anondb.cli.metrics import NO_K, summary
+from anondb.cli.metrics import summary
 from anondb.cli.options import Dsn, Json, PolicyFile, Public, TimeLimit
 from anondb.cli.output import RunProgress, echo, echo_json, out, plain, table
 from anondb.errors import UsageError
 from anondb.models.k_anonymity import KAnonymity
+from anondb.models.registry import without_k
 from anondb.policy.load import load
 from anondb.report.exposure import exposure
 from anondb.run.plan import Options
@@ -129,7 +130,7 @@ def print_result(result: Result) -> None:
         f"{result.classes:,} classes."
     )
     if result.tables:
-        out.print(f"Its tables are {' and '.join(map(plain, result.tables))}. {NO_K}")
+        out.print(f"Its tables are {' and '.join(map(plain, result.tables))}. {_without_k(result)}")
     elif result.released:
         out.print(KAnonymity.sentence(result.k, f"{result.k}", None, _variant(result)))
     for kept in result.kept:
@@ -141,9 +142,7 @@ def print_result(result: Result) -> None:
         for heading, fact in exposure(result.columns, result.surest_guess, models):
             out.print(f"{heading}: {plain(fact)}.", soft_wrap=True)
     out.print()
-    if result.tables:
-        pass
-    elif result.levels:
+    if result.levels:
         levels = table("column", ">level", ">of")
         for column, level in result.levels.items():
             levels.add_row(plain(column), str(level), str(result.heights[column]))
@@ -164,6 +163,10 @@ def print_result(result: Result) -> None:
     timing = table("stage", *(f">{stage}" for stage in result.seconds))
     timing.add_row("seconds", *(f"{seconds:.2f}" for seconds in result.seconds.values()))
     out.print(timing)
+
+
+def _without_k(result: Result) -> str:
+    return without_k([model["kind"] for model in result.report.get("models", ())])
 
 
 def _variant(result: Result) -> str | None:

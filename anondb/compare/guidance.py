@@ -1,12 +1,13 @@
-"""Which algorithm fits, by what a comparison has measured; in plain words, and with what the figures mean."""
+"""Which algorithm fits, by what a comparison has measured; in plain words, and with what the metrics mean."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from anondb.evaluation.metrics import describe
+from anondb.methods.registry import METHODS
 from anondb.report.model import ComparedRun
-from anondb.report.words import counted, formatted, listed, number, percent
+from anondb.report.words import counted, formatted, listed, percent
 
 _GOALS = {
     "gen_iloss": "To keep detail",
@@ -28,17 +29,17 @@ Cell = tuple[int, int]
 
 
 def guidance(runs: Sequence[ComparedRun]) -> tuple[str, ...]:
-    """Advice, most important first; only of what the figures say."""
+    """Advice, most important first; only of what the metrics say."""
     done = [run for run in runs if not run.failure]
     if not done:
         return (
             "No combination gave a release. A smaller k, more suppression or coarser hierarchies would help.",
         )
-    return (*_goals(done), *_prices(done), *_skew(done), *_cost(done), *_failures(runs))
+    return (*_goals(done), *_prices(done), *_of_methods(done), *_failures(runs))
 
 
 def _goals(done: Sequence[ComparedRun]) -> Iterator[str]:
-    """The best algorithm by each measure, over the cells in which all of them have a figure."""
+    """The best algorithm by each metric, over the cells in which all of them have a value."""
     for name, goal in _GOALS.items():
         by_algorithm = _shared(done, name)
         if len(by_algorithm) > 1:
@@ -74,7 +75,7 @@ def _best(name: str, by_algorithm: Mapping[str, Mapping[Cell, float]]) -> str:
 
 
 def _shared(done: Sequence[ComparedRun], name: str) -> dict[str, dict[Cell, float]]:
-    """The figures of each algorithm in the cells that all of them have."""
+    """The values of each algorithm in the cells that all of them have."""
     by_algorithm: dict[str, dict[Cell, float]] = {}
     for run in done:
         value = run.metrics.get(name)
@@ -114,7 +115,7 @@ def _prices(done: Sequence[ComparedRun]) -> Iterator[str]:
 
 
 def _way(runs: Sequence[ComparedRun]) -> str:
-    """How the figures change from the first run to the last."""
+    """How the metrics change from the first run to the last."""
     first, last = runs[0].metrics, runs[-1].metrics
     changes = [
         f"{words} goes from {percent(low)} to {percent(high)}"
@@ -124,57 +125,9 @@ def _way(runs: Sequence[ComparedRun]) -> str:
     return f"with {runs[0].algorithm}, {' and '.join(changes)}"
 
 
-def _skew(done: Sequence[ComparedRun]) -> Iterator[str]:
-    """Where partitioning gets stuck: LeFevre et al. 2006 bound a class by 2d(k − 1) and the copies of one tuple.
-
-    A class of copies alone loses nothing, so that only runs with a loss are told.
-    """
-    skewed = [
-        (largest / run.k, -place, run, largest)
-        for place, run in enumerate(done)
-        if run.metrics.get("iterations") is not None
-        and (run.metrics.get("gen_iloss") or 0.0) >= _NOTABLE
-        and (largest := run.metrics.get("class_size_max") or 0.0) > 2 * run.quasi * (run.k - 1) + run.k
-    ]
-    if not skewed:
-        return
-    times, _, run, largest = max(skewed, key=lambda candidate: candidate[:2])
-    mean, cut = run.metrics.get("class_size_mean"), run.metrics.get("partitioned")
-    usual = "" if mean is None else f", where the mean is {number(round(mean, 1))}"
-    columns = (
-        f" It cut by {cut:.0f} of {counted(run.quasi, 'column')}."
-        if cut is not None and cut < run.quasi
-        else ""
-    )
-    yield (
-        f"{run.algorithm} suffers from skew, most at {_at(run)}: its largest class has {number(largest)} records, "
-        f"{number(round(times))} times k{usual}.{columns} Values that many records share leave no cut with k records "
-        "on both sides; strict = false lets such records go to either side."
-    )
-
-
-def _cost(done: Sequence[ComparedRun]) -> Iterator[str]:
-    """Where incognito, which searches subsets of columns, is slow, and how many checks optimal needs there."""
-    mine = [
-        run
-        for run in done
-        if run.algorithm == "incognito" and run.metrics.get("checks") and run.metrics.get("lattice")
-    ]
-    if not mine:
-        return
-    worst = max(mine, key=lambda run: (run.metrics["checks"] or 0.0, run.quasi, -run.k))
-    checks, nodes = worst.metrics["checks"] or 0.0, worst.metrics["lattice"] or 1.0
-    seconds = worst.metrics.get("seconds")
-    took = "" if seconds is None else f" and took {number(round(seconds, 2))} seconds"
-    others = [
-        run for run in done if run.algorithm == "optimal" and (run.k, run.quasi) == (worst.k, worst.quasi)
-    ]
-    needed = "".join(f" (here {number(run.metrics.get('checks') or 0.0)})" for run in others)
-    yield (
-        f"incognito costs most at {_at(worst)}: it made {number(checks)} checks{took}, in a lattice of "
-        f"{number(nodes)} nodes ({percent(checks / nodes)}; smaller sets of columns are checked too). Each further "
-        f"column multiplies the lattice by its levels; optimal finds the best node with fewer checks{needed}."
-    )
+def _of_methods(done: Sequence[ComparedRun]) -> Iterator[str]:
+    for name, method in METHODS.items():
+        yield from method.advice([run for run in done if run.algorithm == name], done)
 
 
 def _failures(runs: Sequence[ComparedRun]) -> Iterator[str]:
@@ -187,7 +140,3 @@ def _failures(runs: Sequence[ComparedRun]) -> Iterator[str]:
         more = "" if len(reasons) == 1 else f", and {counted(len(reasons) - 1, 'other reason')}"
         settings = sum(run.algorithm == algorithm for run in runs)
         yield f"{algorithm} gave no release in {len(failed)} of {counted(settings, 'setting')}: {reasons[0]}{more}."
-
-
-def _at(run: ComparedRun) -> str:
-    return f"k = {run.k:,} with {counted(run.quasi, 'column')}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from anondb.errors import Problem, UsageError
+from anondb.methods.lattice_listing import OpenLattice
 from anondb.models.model import SensitiveModel
 from anondb.models.registry import CLASS_MODELS
 from anondb.policy.check import PolicyKeys, Spot, Table
@@ -23,6 +24,7 @@ if TYPE_CHECKING:  # what only runs need is loaded by runs
     from anondb.run.result import Result
     from anondb.run.snapshot import Snapshot
     from anondb.run.statement import Runner
+    from anondb.sqltree.build import Node
 
 
 UNREAD = {
@@ -71,9 +73,11 @@ class Finding(ABC):
         """In what classes differ, where that is said apart from their levels."""
         return ""
 
-    def class_sizes(self) -> tuple[str, str] | None:
-        """Column and ontology, where classes are told apart by concepts and not by values."""
-        return None
+    def class_sizes(self, release: Relation, quasi: Sequence[str]) -> Node:
+        """The sizes of a release's classes, which are mostly told apart by the values of these columns."""
+        from anondb.run import publish_sql
+
+        return publish_sql.class_sizes(release, quasi)
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,9 @@ class Job:
     options: Options
     run: int
     fresh: Relation
+
+
+Explorer = Callable[[Job, bool], OpenLattice]
 
 
 class Stages(Protocol):
@@ -218,6 +225,10 @@ class ReleaseMethod(ABC):
         quasi = {column.name for column in policy.quasi}
         released = [self.released(column) if column.name in quasi else column for column in columns]
         return (Place.at(snapshot.target, released),)
+
+    def explorer(self) -> Explorer | None:
+        """What lists every node of its lattice, given a job and whether all are checked; None without a lattice."""
+        return None
 
     def refused_comparison(self) -> UsageError | None:
         """Why it is not compared with others, if it is not."""

@@ -22,6 +22,13 @@ FIRST = next(iter(METHODS))
 """The one to begin with."""
 COMPARED = (Datafly.name, Incognito.name, Mondrian.name)
 """What a comparison runs unless the caller says otherwise."""
+STUDIED = (Datafly.name, Incognito.name)
+"""What a study of hierarchies anonymizes with unless the caller says otherwise."""
+
+
+def levelled() -> tuple[ReleaseMethod, ...]:
+    """The methods that release each column at one level of its hierarchy."""
+    return tuple(method for method in METHODS.values() if method.explorer() is not None)
 
 
 def listed(methods: Iterable[ReleaseMethod]) -> str:

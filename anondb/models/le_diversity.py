@@ -38,6 +38,7 @@ class LeDiversity(SensitiveModel):
     name = "le_diversity"
     title = "(l, e)-diversity"
     sign = "l = "
+    without_k = "Quasi-identifiers are released exactly as they are, which gives no k; who is in the data can be seen."
     bounds_guess = True
     example = 'le_diversity = { column = "disease", l = 3, e = 1 }'
     keys: ClassVar[Mapping[str, Key]] = {

@@ -32,6 +32,7 @@ class PrivacyModel(ABC):
     name: ClassVar[str]  # in the policy, in metrics and in what is kept of a run
     title: ClassVar[str]  # for people
     sign: ClassVar[str]  # before the figure that is demanded: "l = "
+    without_k: ClassVar[str] = ""  # what is said of releases that keep it and have no k
     bounds_guess: ClassVar[bool] = False  # it limits how surely a sensitive value can be guessed
 
     @property

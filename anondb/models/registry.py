@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from anondb.models.beta_likeness import BetaLikeness
 from anondb.models.delta_disclosure import DeltaDisclosure
 from anondb.models.k_anonymity import KAnonymity
@@ -23,6 +25,18 @@ SENSITIVE_MODELS: tuple[type[SensitiveModel], ...] = (
 CLASS_MODELS = tuple(model for model in SENSITIVE_MODELS if issubclass(model, ClassModel))
 _ALL: tuple[type[PrivacyModel], ...] = (KAnonymity, *SENSITIVE_MODELS)
 MODELS = {model.name: model for model in _ALL}
+
+
+def without_k(names: Collection[str]) -> str:
+    """What is said of a release that has no k, known by the names of its models or of their metrics."""
+    return next(
+        (
+            model.without_k
+            for model in SENSITIVE_MODELS
+            if model.without_k and {model.name, *(metric.name for metric in model.metrics)} & set(names)
+        ),
+        "",
+    )
 
 
 def made(privacy: Table) -> tuple[SensitiveModel, ...]:

@@ -1,4 +1,4 @@
-"""Released rows, and figures of releases, as pandas frames."""
+"""Released rows, and metrics of releases, as pandas frames."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
-from anondb.methods.mdav import sql as sets
 from anondb.run import publish_sql as publish
+from anondb.sqltree.build import Node
 from anondb.sqltree.render import render
 from anondb.sqltree.tables import Relation
 
@@ -21,19 +21,13 @@ def rows(connection: Connection, release: Relation, limit: int | None = None) ->
     return _frame(connection, render(publish.all_rows(release, limit)))
 
 
-def class_sizes(connection: Connection, release: Relation, quasi: list[str]) -> pandas.Series[int]:
-    return _frame(connection, render(publish.class_sizes(release, quasi)))["n"]
-
-
-def set_class_sizes(
-    connection: Connection, release: Relation, column: str, ontology: str
-) -> pandas.Series[int]:
-    """Of sets that have the same concepts, whatever their terms."""
-    return _frame(connection, render(sets.class_sizes(release, column, ontology)))["n"]
+def class_sizes(connection: Connection, counted: Node) -> pandas.Series[int]:
+    """The sizes of classes, counted as the method that made them tells them apart."""
+    return _frame(connection, render(counted))["n"]
 
 
 def of_records(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
-    """Figures of ours, a row each."""
+    """Records of ours, a row each."""
     import pandas
 
     return pandas.DataFrame([dict(record) for record in records])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from anondb import files
 from anondb.errors import UsageError
+from anondb.models.registry import MODELS, without_k
 from anondb.report import lattice, report_charts, trees, words
 from anondb.report.exposure import exposure
 from anondb.report.model import ColumnReport, ReportData, ReportedMetric, Statement
@@ -90,11 +91,12 @@ def _tiles(data: ReportData) -> Iterator[Tile]:
     if run is None:
         return
     persons = any(model.variant == "persons" for model in data.models)
-    apart = next((model for model in data.models if model.kind == "le_diversity"), None)
+    apart = next((model for model in data.models if without_k([model.kind])), None)
     if apart is None:
         yield Tile(f"{run.k:,}", f"{'persons' if persons else 'records'} in the smallest class")
     else:
-        yield Tile(words.number(apart.reached), f"is the l of {apart.column}; there is no k")
+        sign = MODELS[apart.kind].sign.removesuffix(" = ")
+        yield Tile(words.number(apart.reached), f"is the {sign} of {apart.column}; there is no k")
     yield Tile(f"{run.released:,}", f"of {run.records:,} records released")
     yield Tile(f"{run.classes:,}", "classes")
     yield Tile(

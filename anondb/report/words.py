@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 
 from anondb.models.k_anonymity import KAnonymity
-from anondb.models.registry import MODELS
-from anondb.report.model import FusionSummary, PrivacyModel, ReportData, RunSummary
+from anondb.models.registry import MODELS, without_k
+from anondb.report.model import ComparedRun, FusionSummary, PrivacyModel, ReportData, RunSummary
 
 NONE = "–"  # where there is no value
 
@@ -58,6 +58,11 @@ def counted(number_of: int, one: str, many: str | None = None) -> str:
     return f"{number_of:,} {one if number_of == 1 else many or one + 's'}"
 
 
+def setting(run: ComparedRun) -> str:
+    """What a run of a comparison ran with."""
+    return f"k = {run.k:,} with {counted(run.quasi, 'column')}"
+
+
 def listed(names: Sequence[str]) -> str:
     """ "a, b and c"."""
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
@@ -79,8 +84,8 @@ def _privacy(data: ReportData, run: RunSummary) -> Iterator[str]:
     others = run.k - 1
     by_person = any(model.variant == "persons" for model in data.models)
     one, several = ("person", "persons") if by_person else ("record", "records")
-    if any(model.kind == "le_diversity" for model in data.models):
-        yield "Quasi-identifiers are released exactly as they are, which gives no k: who is in the data can be seen."
+    if no_k := without_k([model.kind for model in data.models]):
+        yield no_k
     elif others > 0:
         variant = next((model.variant for model in data.models if model.kind == KAnonymity.name), None)
         yield KAnonymity.sentence(run.k, f"{run.k}", None, variant)

@@ -20,8 +20,7 @@ from anondb.db.introspect import column_categories, resolve_source
 from anondb.errors import UnsatisfiableError, UsageError, did_you_mean
 from anondb.hierarchies.build import build as build_vgh
 from anondb.hierarchies.forms import StoredVgh
-from anondb.methods.full_domain.method import FullDomain
-from anondb.methods.registry import METHODS
+from anondb.methods.registry import METHODS, STUDIED, levelled
 from anondb.policy.model import Column, Method, Name, Policy, Privacy, Role
 from anondb.policy.names import parse_name
 from anondb.run.linked_sql import relation_text
@@ -46,7 +45,7 @@ class ExperimentRequest:
     set: str = "visits"
     hierarchies: int = 20
     k: tuple[int, ...] = (2, 5, 10, 20, 50, 100)
-    algorithms: tuple[str, ...] = ("datafly", "incognito")
+    algorithms: tuple[str, ...] = STUDIED
     measure: str = "wup"  # of the scores; the utility is measured as that of all releases
     ontology: str = "wordnet"
     suppression: float = 0.05  # without any, a single rare value takes all hierarchies to their common root
@@ -121,7 +120,7 @@ def experiment(door: Door, request: ExperimentRequest, progress: Progress | None
 
 def _check(request: ExperimentRequest) -> None:
     for name in request.algorithms:
-        usable = [name for name, method in METHODS.items() if isinstance(method, FullDomain)]
+        usable = [method.name for method in levelled()]
         if name not in usable:
             hint = did_you_mean(name, usable) or f"choose from {', '.join(usable)}"
             raise UsageError(f'no algorithm "{name}" generalizes by hierarchies', hint=hint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from threading import Thread
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from anondb.errors import UsageError
 from anondb.methods.full_domain.objective import OBJECTIVES
-from anondb.methods.method import Job, ReleaseMethod, Stages
+from anondb.methods.method import Explorer, Job, ReleaseMethod, Stages
 from anondb.policy.check import PolicyKeys, Spot, Table
 from anondb.policy.hierarchy_forms import ANY_TYPE
 from anondb.policy.model import Method, Policy
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from anondb.methods.full_domain.lattice import Demand, Lattice
     from anondb.methods.full_domain.objective import Objective
     from anondb.methods.outcome import Levels
+    from anondb.report.model import ComparedRun
 
 WEIGHTED = ("loss", "semantic", "height")
 """Objectives that are sums over the columns, so that a column can count more than another."""
@@ -48,6 +49,11 @@ class FullDomain(ReleaseMethod):
                 spot.at("columns", name, "hierarchy").report(
                     f"quasi-identifier {quoted(name)} has no hierarchy, and {self.name} needs one", ANY_TYPE
                 )
+
+    def explorer(self) -> Explorer:
+        from anondb.methods.full_domain.explore import explored
+
+        return lambda job, full: explored(self, job, full=full)
 
     def varied(self, method: Method, policy: Policy) -> Policy:
         without = [column.name for column in policy.quasi if column.hierarchy is None and not column.is_set]
@@ -100,6 +106,11 @@ class Incognito(_ByObjective):
     name = "incognito"
     title = "all anonymous nodes by subsets of the quasi-identifiers (LeFevre, DeWitt, Ramakrishnan 2005)"
     options: ClassVar = {"objective": _by_preference("classes")}
+
+    def advice(self, runs: Sequence[ComparedRun], all_runs: Sequence[ComparedRun]) -> Iterable[str]:
+        from anondb.methods.full_domain.words import cost_of_subsets
+
+        return cost_of_subsets(runs, [run for run in all_runs if run.algorithm == Optimal.name])
 
 
 class Optimal(_ByObjective):

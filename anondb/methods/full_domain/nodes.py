@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from anondb.methods.full_domain import grid
-from anondb.methods.full_domain.grid import Node
 from anondb.methods.full_domain.search import Search
+from anondb.methods.lattice_listing import NodeState
 from anondb.methods.outcome import Levels
 
 MOST_NODES = 300  # of a lattice that is kept node by node
 
 Account = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class NodeState:
-    """A node: its levels, its state, and the figures of one that was checked."""
-
-    levels: Node
-    state: str  # anonymous, not anonymous, or pruned: nobody had to know
-    suppressed: int | None = None  # records that would be left out
-    classes: int | None = None
-    score: float | None = None  # by the policy's objective
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "levels": list(self.levels),
-            "state": self.state,
-            "suppressed": self.suppressed,
-            "classes": self.classes,
-            "score": self.score,
-        }
 
 
 def node_states(search: Search, *, scored: bool) -> Iterator[NodeState]:

@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from anondb.methods.method import Finding
+from anondb.report.words import number, percent, setting
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from anondb.report.model import ComparedRun
     from anondb.run.result import Result
 
 
@@ -49,3 +53,21 @@ class NodeFound(Finding):
             return [way]
         proven = "" if self.proven else "; a better node may exist"
         return [way, f"{self.objective}: {self.score:.6g}{proven}"]
+
+
+def cost_of_subsets(runs: Sequence[ComparedRun], of_optimal: Sequence[ComparedRun]) -> Iterator[str]:
+    """Where incognito, which searches subsets of columns, is slow, and how many checks optimal needs there."""
+    mine = [run for run in runs if run.metrics.get("checks") and run.metrics.get("lattice")]
+    if not mine:
+        return
+    worst = max(mine, key=lambda run: (run.metrics["checks"] or 0.0, run.quasi, -run.k))
+    checks, nodes = worst.metrics["checks"] or 0.0, worst.metrics["lattice"] or 1.0
+    seconds = worst.metrics.get("seconds")
+    took = "" if seconds is None else f" and took {number(round(seconds, 2))} seconds"
+    others = [run for run in of_optimal if (run.k, run.quasi) == (worst.k, worst.quasi)]
+    needed = "".join(f" (here {number(run.metrics.get('checks') or 0.0)})" for run in others)
+    yield (
+        f"incognito costs most at {setting(worst)}: it made {number(checks)} checks{took}, in a lattice of "
+        f"{number(nodes)} nodes ({percent(checks / nodes)}; smaller sets of columns are checked too). Each further "
+        f"column multiplies the lattice by its levels; optimal finds the best node with fewer checks{needed}."
+    )

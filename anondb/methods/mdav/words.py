@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 from anondb.methods.method import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anondb.run.result import Result
+    from anondb.sqltree.build import Node
+    from anondb.sqltree.tables import Relation
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,12 @@ class SetsFound(Finding):
     def counts(self) -> dict[str, float | None]:
         return {"partitioned": 0}
 
-    def class_sizes(self) -> tuple[str, str] | None:
-        return self.by_concept
+    def class_sizes(self, release: Relation, quasi: Sequence[str]) -> Node:
+        from anondb.methods.mdav import sql
+
+        if self.by_concept is None:
+            return super().class_sizes(release, quasi)
+        return sql.class_sizes(release, *self.by_concept)
 
     def way(self, result: Result) -> list[str]:
         return [

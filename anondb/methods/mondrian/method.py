@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from anondb.methods.method import Job, ReleaseMethod, Stages
 from anondb.policy.check import PolicyKeys, Spot
 from anondb.policy.model import Policy
 from anondb.sqltree.tables import Quasi
+
+if TYPE_CHECKING:
+    from anondb.report.model import ComparedRun
 
 
 class Mondrian(ReleaseMethod):
@@ -28,6 +32,11 @@ class Mondrian(ReleaseMethod):
     def counts_whole_rows(self, policy: Policy, *, repeat: bool) -> bool:
         """Relaxed, the records of one combination are dealt to several classes, which takes their counts."""
         return repeat or not policy.method.strict
+
+    def advice(self, runs: Sequence[ComparedRun], all_runs: Sequence[ComparedRun]) -> Iterable[str]:
+        from anondb.methods.mondrian.words import skew
+
+        return skew(runs)
 
     def stages(self, job: Job) -> Stages:
         from anondb.methods.mondrian.stages import Partition

@@ -6,14 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anondb.methods.method import Finding
+from anondb.report.words import counted, number, setting
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from anondb.report.model import ComparedRun
     from anondb.run.result import Result
 
 EXACT_BOUNDS = (
     "Ranges end exactly at the least and the greatest value of their class, and so publish extremes of single "
     "persons; rounded bounds would not."
 )
+
+_NOTABLE = 0.05  # of the detail: a smaller loss is not worth a word
 
 
 @dataclass(frozen=True)
@@ -44,3 +50,32 @@ class PartitionsFound(Finding):
             f"{self.partitions:,} are left, and make {result.classes:,} classes by their labels"
         )
         return [way, EXACT_BOUNDS] if self.bounds == "exact" else [way]
+
+
+def skew(runs: Sequence[ComparedRun]) -> Iterator[str]:
+    """Where partitioning gets stuck: LeFevre et al. 2006 bound a class by 2d(k − 1) and the copies of one tuple.
+
+    A class of copies alone loses nothing, so that only runs with a loss are told.
+    """
+    skewed = [
+        (largest / run.k, -place, run, largest)
+        for place, run in enumerate(runs)
+        if run.metrics.get("iterations") is not None
+        and (run.metrics.get("gen_iloss") or 0.0) >= _NOTABLE
+        and (largest := run.metrics.get("class_size_max") or 0.0) > 2 * run.quasi * (run.k - 1) + run.k
+    ]
+    if not skewed:
+        return
+    times, _, run, largest = max(skewed, key=lambda candidate: candidate[:2])
+    mean, cut = run.metrics.get("class_size_mean"), run.metrics.get("partitioned")
+    usual = "" if mean is None else f", where the mean is {number(round(mean, 1))}"
+    columns = (
+        f" It cut by {cut:.0f} of {counted(run.quasi, 'column')}."
+        if cut is not None and cut < run.quasi
+        else ""
+    )
+    yield (
+        f"{run.algorithm} suffers from skew, most at {setting(run)}: its largest class has {number(largest)} records, "
+        f"{number(round(times))} times k{usual}.{columns} Values that many records share leave no cut with k records "
+        "on both sides; strict = false lets such records go to either side."
+    )
