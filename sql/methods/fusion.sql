@@ -101,7 +101,7 @@ comment on function anondb.fusion_block(int[], int[]) is
 
 create function anondb.fuse(
     counts bigint[], k bigint, likeness regclass = null, variant text = 'semantic', seed bigint = 0,
-    rare boolean[] = null, codes int[] = null, widths int[] = null, whole int = 0)
+    rare boolean[] = null, codes int[] = null, widths int[] = null, whole int = 0, failing boolean[] = null)
 returns table (round int, tuple int, partner int, released_as int)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp set jit = off as $$
 -- In a round, one tuple takes the values of another. No tuple is ever new and none gets smaller, so that the best
@@ -128,6 +128,8 @@ declare
     v_fewest bigint[] := array_fill(0::bigint, array[v_tuples]);                  -- at least so many in that one
     v_witness int[] := array_fill(0, array[v_tuples]);                            -- who was so when it was looked for
     v_sole boolean[] := array_fill(false, array[v_tuples]);                       -- and no other was as similar
+    -- Whatever has the values of another takes them as one that is judged anew, which the caller does.
+    v_fails boolean[] := coalesce(failing, array_fill(false, array[v_tuples]));   -- it is fused, however large
     v_from int[] := '{}';
     v_into int[] := '{}';
     v_final int[];
@@ -151,7 +153,7 @@ begin
                                          when v_sole[f.i] and v_n[v_witness[f.i]] > 0 then v_n[v_witness[f.i]]
                                          else v_fewest[f.i] end,
                                     v_rank[f.i], f.i] as place
-                  from unnest(v_first) as f (i) where v_n[f.i] between 1 and k - 1) as x
+                  from unnest(v_first) as f (i) where v_n[f.i] > 0 and (v_n[f.i] < k or v_fails[f.i])) as x
             where v_others is null or x.place < v_others
             order by x.place limit 1;
             if v_tuple is null then
@@ -164,9 +166,9 @@ begin
                                                    when x.sole and v_n[x.witness] > 0 then v_n[x.witness]
                                                    else x.fewest end,
                                               x.rank, x.i] as place
-                            from unnest(v_n, v_best, v_fewest, v_witness, v_sole, v_rank)
-                                 with ordinality as x (n, best, fewest, witness, sole, rank, i)
-                            where x.n between 1 and k - 1) as x
+                            from unnest(v_n, v_best, v_fewest, v_witness, v_sole, v_rank, v_fails)
+                                 with ordinality as x (n, best, fewest, witness, sole, rank, fails, i)
+                            where x.n > 0 and (x.n < k or x.fails)) as x
                       order by x.place limit 65) as y;
                 exit when v_first is null;
                 continue;
@@ -186,7 +188,7 @@ begin
                 v_least := greatest(0, coalesce(v_found.likeness[1] - v_rest, v_least - whole / 5 - 1));
             end loop;
             v_partner := v_found.j[1];
-            exit when not v_by_likeness;
+            exit when not v_by_likeness or v_partner is null;
             v_best[v_tuple] := v_found.likeness[1];
             v_fewest[v_tuple] := v_found.n[1];
             v_witness[v_tuple] := v_partner;
@@ -200,8 +202,10 @@ begin
             order by x.last, case when variant = 'distributional' then x.n end, hashint8extended(x.j, v_rank[v_tuple]), x.j
             limit 1;
         end if;
+        exit when v_partner is null;  -- a last tuple that fails has no other
         v_n[v_partner] := v_n[v_partner] + v_n[v_tuple];
         v_n[v_tuple] := 0;
+        v_fails[v_partner] := false;
         v_from := v_from || v_tuple;
         v_into := v_into || v_partner;
     end loop;
@@ -213,7 +217,7 @@ begin
     return query select f.i::int, f.tuple, f.partner, v_final[f.tuple]
                  from unnest(v_from, v_into) with ordinality as f (tuple, partner, i);
 end $$;
-comment on function anondb.fuse(bigint[], bigint, regclass, text, bigint, boolean[], int[], int[], int) is
+comment on function anondb.fuse(bigint[], bigint, regclass, text, bigint, boolean[], int[], int[], int, boolean[]) is
 'Which tuple takes the values of which partner, round by round, until every tuple has k records or more, and as '
 'which tuple its records are released in the end. counts are the records of tuple 1, 2 ..; likeness is a relation '
 '(tuple int, likeness int[]). The variant: semantic (H1, H2, H3), h1_h2, h1, none (any tuple below k, its most '
@@ -221,4 +225,5 @@ comment on function anondb.fuse(bigint[], bigint, regclass, text, bigint, boolea
 'below k, any partner); what is then equal is drawn by the seed. A tuple that is rare, because few have written a text '
 'of it, is a partner only if there is no other. With codes, the likeness of two tuples is the sum over their columns: '
 'widths are the numbers of different values of the columns, codes those of tuple 1, tuple 2 .., counted on from column '
-'to column, and the relation has for such a code its likeness to all values of its column, of which whole is the greatest.';
+'to column, and the relation has for such a code its likeness to all values of its column, of which whole is the greatest. A tuple that fails is fused as one '
+'below k is, and a tuple that takes in another fails no more.';

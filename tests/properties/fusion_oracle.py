@@ -8,15 +8,21 @@ Likeness = Sequence[Sequence[int]]
 
 
 def allowed(
-    counts: Sequence[int], k: int, likeness: Likeness, variant: str, rare: Sequence[bool]
+    counts: Sequence[int],
+    k: int,
+    likeness: Likeness,
+    variant: str,
+    rare: Sequence[bool],
+    failing: Sequence[bool] | None = None,
 ) -> set[tuple[int, int]]:
     """The pairs (tuple, partner) that a round may choose from; a tuple with 0 records is gone. From 0.
 
+    Tuples that fail a model are fused as those below k are.
     A partner of rare texts is there for those alone that have no other; they come last by H2.
     """
     there = [i for i, n in enumerate(counts) if n]
-    tuples = [i for i in there if counts[i] < k]
-    if not tuples:
+    tuples = [i for i in there if counts[i] < k or (failing is not None and failing[i])]
+    if not tuples or len(there) == 1:
         return set()
     partners = {i: [j for j in there if j != i] for i in tuples}
     partners = {i: [j for j in others if not rare[j]] or others for i, others in partners.items()}

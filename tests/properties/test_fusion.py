@@ -167,6 +167,32 @@ def test_tuples_of_several_columns_are_fused_by_the_sum_of_their_likeness(
     assert oracle.allowed(now, example.k, example.likeness, example.variant, example.last) == set()
 
 
+@many
+@given(data=st.data(), example=examples())
+def test_tuples_that_fail_are_fused_as_those_below_k(
+    one_connection: Connection, data: st.DataObject, example: Example
+) -> None:
+    """A tuple that takes in another is judged anew by the caller, and so fails no more in these rounds."""
+    tuples = len(example.counts)
+    failing = data.draw(st.lists(st.booleans(), min_size=tuples, max_size=tuples))
+    one_connection.execute("truncate alike")
+    rows = [(i + 1, row) for i, row in enumerate(example.likeness)]
+    one_connection.cursor().executemany("insert into alike values (%s, %s)", rows)
+    found: list[Any] = one_connection.execute(
+        "select f.tuple - 1, f.partner - 1 from anondb.fuse(%s::bigint[], %s, 'pg_temp.alike', %s, %s, %s,"
+        " failing => %s::boolean[]) as f order by f.round",
+        (example.counts, example.k, example.variant, example.seed, example.rare, failing),
+    ).fetchall()
+    now = list(example.counts)
+    asked = example.k, example.likeness, example.variant, example.last
+    for chosen, partner in found:
+        assert (chosen, partner) in oracle.allowed(now, *asked, failing)
+        now[partner] += now[chosen]
+        now[chosen] = 0
+        failing[partner] = False
+    assert oracle.allowed(now, *asked, failing) == set()
+
+
 @laws
 @given(seed=st.integers(0, 99))
 def test_many_tuples_are_fused_as_few_are(one_connection: Connection, seed: int) -> None:

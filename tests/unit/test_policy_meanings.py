@@ -74,16 +74,13 @@ def test_ontologies_are_names_each_said_once(said: str, words: str) -> None:
             [('"datafly"', '"mondrian"'), (STORED, 'ontology = "wordnet"')],
             "mondrian does not read the ontology",
         ),
-        (
-            [fusion(), ("k = 5", 'k = 5\nl_diversity = { column = "diagnosis", l = 2 }')],
-            "fusion protects by k alone",
-        ),
-        (
-            [fusion(), ("k = 5", 'k = 5\nt_closeness = { column = "diagnosis", t = 0.2 }')],
-            "fusion protects by k alone",
-        ),
     ],
 )
 def test_what_an_algorithm_cannot_use_is_refused(changes: list[tuple[str, str]], message: str) -> None:
     found = problem(*changes)
     assert message in found.message
+
+
+def test_its_classes_can_be_held_to_models() -> None:
+    asked = parse(policy(fusion(), ("k = 5", 'k = 5\nl_diversity = { column = "diagnosis", l = 2 }')))
+    assert [model.demanded for model in asked.privacy.models] == [2]

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from anondb.methods.fusion.fusion import VARIANTS
 from anondb.methods.method import Job, ReleaseMethod, Stages
-from anondb.models.model import SensitiveModel
 from anondb.policy.check import PolicyKeys, Spot
 from anondb.policy.model import Policy
 
@@ -17,13 +16,9 @@ class Fusion(ReleaseMethod):
     options: ClassVar = {"variant": VARIANTS}
     keys = frozenset({"measure", "seed"})
     column_keys = frozenset({"hierarchy", "ontology", "unknown"})
-    models = ()
 
     def check(self, spot: Spot, policy: PolicyKeys) -> None:
         """It takes any columns: by ontology, by hierarchy, or by their values."""
-
-    def without_model(self, model: type[SensitiveModel]) -> str:
-        return f"{self.name} protects by k alone, and does not look at sensitive columns"
 
     def refused_unit(self, policy: Policy) -> str | None:
         return self.counts_records(policy)

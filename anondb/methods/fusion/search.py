@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from anondb.errors import UsageError
+from anondb.errors import UnsatisfiableError, UsageError
 from anondb.evaluation.metric_value import MetricValue
 from anondb.hierarchies.forms import Meaning
 from anondb.methods.fusion import likeness_sql as likeness
@@ -22,6 +22,7 @@ from anondb.methods.fusion.fusion import (
 from anondb.methods.fusion.sql import Fusion
 from anondb.methods.fusion.words import FusionsFound
 from anondb.methods.outcome import Classes
+from anondb.models.sql import Models
 from anondb.run.encode_sql import analyze
 from anondb.run.linked_sql import temporary
 from anondb.run.plan import Plan
@@ -42,11 +43,12 @@ def of(plan: Plan, names: Scratch, quasi: Sequence[Quasi]) -> Fusion:
 
 
 def search(
-    db: Runner, f: Fusion, values: Sequence[int], accepted: Collection[str] = ()
-) -> tuple[Classes, FusionsFound]:
-    """Fuses until no tuple is below k; the outcome is a table of combinations and the tuples they are released as.
+    db: Runner, f: Fusion, models: Models, values: Sequence[int], accepted: Collection[str] = ()
+) -> tuple[Fusion, Classes, FusionsFound]:
+    """Fuses until no tuple is below k, and every class satisfies the models.
 
-    `values` are the numbers of different values of each column, `accepted` those that may mean nothing.
+    The outcome is a table of combinations and the tuples they are released as. `values` are the numbers of different
+    values of each column, `accepted` those that may mean nothing.
     """
     unknown: dict[str, tuple[int, int]] = {}
     for q, different in zip(f.quasi, values, strict=True):
@@ -88,10 +90,42 @@ def search(
         db.run(Statement("likeness of codes", likeness.likeness(f)))
         db.run(Statement("index of likeness", likeness.index_likeness(f)))
     fusions = db.run(Statement("fuse", fusion.fuse(f, by_likeness=by_likeness)))
+    f, fusions = _until_models_hold(db, f, models, fusions, by_likeness=by_likeness)
     db.run(Statement("fused combinations", fusion.partitioned(f)))
     [changed] = db.one(Statement("tuples changed", fusion.changed(f), answers=row(changed=0)))
     outcome = Classes(f.names.partitioned, fusions, ())
-    return outcome, FusionsFound(tuples=tuples, rare=rare, fusions=fusions, changed=changed, unknown=unknown)
+    return (
+        f,
+        outcome,
+        FusionsFound(tuples=tuples, rare=rare, fusions=fusions, changed=changed, unknown=unknown),
+    )
+
+
+def _until_models_hold(
+    db: Runner, f: Fusion, models: Models, fusions: int, *, by_likeness: bool
+) -> tuple[Fusion, int]:
+    """Judges the classes, and fuses those that fail as if they had too few records, until none fails.
+
+    Each turn leaves fewer classes; at last all records are one, which is what all are compared with.
+    """
+    while models.judged:
+        db.run(Statement(f"judge classes {f.turn + 1}", fusion.judge(f, models)))
+        failing, classes = db.one(
+            Statement(f"failing classes {f.turn + 1}", fusion.failing(f), answers=row(failing=0, classes=1))
+        )
+        if not failing:
+            break
+        if classes == 1:
+            raise UnsatisfiableError(
+                "the table as a whole does not satisfy the policy, so that no part of it is released",
+                hint="lower the demands on the sensitive columns",
+            )
+        fusions += db.run(
+            Statement(f"fuse again {f.turn + 1}", fusion.fuse_again(f, by_likeness=by_likeness))
+        )
+        db.run(Statement(f"all rounds {f.turn + 1}", fusion.joined_rounds(f)))
+        f = replace(f, turn=f.turn + 1)
+    return f, fusions
 
 
 def _refuse_too_many(f: Fusion, tuples: int, values: Sequence[int]) -> None:

@@ -7,11 +7,12 @@ the frequency set; what is published are values of the data, in the spelling tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from anondb.hierarchies.forms import Meaning
+from anondb.models.sql import Models, class_rows, passes
 from anondb.run.keyed_sql import Key, keyed_rank, with_keys
 from anondb.run.linked_sql import temporary
 from anondb.sqltree.build import (
@@ -45,6 +46,7 @@ class Fusion:
     measure: str
     seed: int
     whole: int  # parts of a similarity of 1
+    turn: int = 0  # how often classes were judged, and those that failed fused again
 
     def values(self, quasi: Quasi) -> str:
         """Each value by its leaf: the `code` that it shares with those that mean the same, and their `spelling`."""
@@ -78,7 +80,17 @@ class Fusion:
     @property
     def fused(self) -> str:
         """Which tuple takes the values of which, in rounds, and as which one it is released."""
-        return f"r{self.names.run}_fused"
+        return f"r{self.names.run}_fused{self.turn or ''}"
+
+    @property
+    def again(self) -> str:
+        """The same of the turn that comes next, before the two are one."""
+        return f"r{self.names.run}_again{self.turn + 1}"
+
+    @property
+    def judged(self) -> str:
+        """Of each tuple that is left, its records now, and whether it fails a model."""
+        return f"r{self.names.run}_judged{self.turn or ''}"
 
 
 def values(f: Fusion, quasi: Quasi) -> exp.Create:
@@ -166,9 +178,26 @@ def figures(f: Fusion) -> exp.Select:
 
 
 def fuse(f: Fusion, *, by_likeness: bool) -> exp.Create:
-    counts, rare = (
-        query([array(col(name, "t"), col("tuple", "t"))], scratch(f.tuples, "t")) for name in ("n", "is_rare")
-    )
+    """The rounds: all of them, or those of the classes that were judged to fail."""
+    return create_scratch(f.fused, _rounds(f, by_likeness, None))
+
+
+def fuse_again(f: Fusion, *, by_likeness: bool) -> exp.Create:
+    return create_scratch(f.again, _rounds(f, by_likeness, f.judged))
+
+
+def _rounds(f: Fusion, by_likeness: bool, judged: str | None) -> exp.Select:
+    rare = query([array(col("is_rare", "t"), col("tuple", "t"))], scratch(f.tuples, "t"))
+    counts = query([array(col("n", "t"), col("tuple", "t"))], scratch(f.tuples, "t"))
+    further: list[exp.Expr] = []
+    if judged is not None:
+        same = equal(col("part", "j"), col("tuple", "t"))
+        left = [exp.Join(this=scratch(judged, "j"), on=same, side="LEFT")]
+        now = cast(call("coalesce", col("n", "j"), number(0)), "bigint")
+        fails = call("coalesce", col("fails", "j"), exp.false())
+        counts = query([array(now, col("tuple", "t"))], scratch(f.tuples, "t"), joins=left)
+        failing = query([array(fails, col("tuple", "t"))], scratch(f.tuples, "t"), joins=left)
+        further = [exp.Kwarg(this=ident("failing"), expression=subquery(failing))]
     rows: exp.Expr = string(temporary(f.likeness)) if by_likeness else null()
     of_tuples = [cast(subquery(asked), "int[]") for asked in (_places(f), _widths(f))] if by_likeness else []
     rounds = call(
@@ -181,9 +210,46 @@ def fuse(f: Fusion, *, by_likeness: bool) -> exp.Create:
         subquery(rare),
         *of_tuples,
         *([number(f.whole)] if by_likeness else []),
+        *further,
     )
     columns = [col(name, "z") for name in ("round", "tuple", "partner", "released_as")]
-    return create_scratch(f.fused, query(columns, table_of(rounds, "z")))
+    return query(columns, table_of(rounds, "z"))
+
+
+def judge(f: Fusion, models: Models) -> exp.Create:
+    """The classes as they are now: their records, and whether they fail a model of the policy."""
+    sensitive = [col(s.code, "f") for s in models.counted.sensitive]
+    part = named(call("coalesce", col("released_as", "z"), col("tuple", "t")), "part")
+    rows = query([part, *sensitive, col("n", "f")], scratch(f.names.freq, "f"), joins=_fused(f))
+    classes = class_rows(subquery(rows, "f"), ["part"], models)
+    fails = named(exp.Not(this=exp.paren(passes(f.names, models, "c"))), "fails")
+    return create_scratch(f.judged, query([col("part", "c"), col("n", "c"), fails], subquery(classes, "c")))
+
+
+def failing(f: Fusion) -> exp.Select:
+    """How many classes fail, of how many."""
+    counted = exp.Count(this=exp.Star())
+    fails = exp.Filter(this=counted.copy(), expression=exp.Where(this=col("fails", "j")))
+    return query([fails, counted], scratch(f.judged, "j"))
+
+
+def joined_rounds(f: Fusion) -> exp.Create:
+    """All rounds so far and the further ones, each tuple with the one that it is released as in the end."""
+    later = exp.Join(
+        this=scratch(f.again, "a"), on=equal(col("tuple", "a"), col("released_as", "z")), side="LEFT"
+    )
+    end = named(call("coalesce", col("released_as", "a"), col("released_as", "z")), "released_as")
+    before = query(
+        [*[col(name, "z") for name in ("round", "tuple", "partner")], end],
+        scratch(f.fused, "z"),
+        joins=[later],
+    )
+    rounds = subquery(query([exp.Count(this=exp.Star())], scratch(f.fused, "z")))
+    number_of = named(cast(exp.Add(this=col("round", "a"), expression=rounds), "int"), "round")
+    after = query(
+        [number_of, *[col(name, "a") for name in ("tuple", "partner", "released_as")]], scratch(f.again, "a")
+    )
+    return create_scratch(replace(f, turn=f.turn + 1).fused, union_all([before, after]))
 
 
 def _places(f: Fusion) -> exp.Select:
@@ -215,12 +281,7 @@ def changed(f: Fusion) -> exp.Select:
 def partitioned(f: Fusion) -> exp.Create:
     """The frequency set, each row with the tuple that it is released as."""
     part = call("coalesce", col("released_as", "z"), col("tuple", "t"))
-    same = every([equal(col(code_of(q), "t"), col("code", f"v{q.number}")) for q in f.quasi])
-    joins = [
-        *_meant(f, "f"),
-        exp.Join(this=scratch(f.tuples, "t"), on=same),
-        exp.Join(this=scratch(f.fused, "z"), on=equal(col("tuple", "z"), col("tuple", "t")), side="LEFT"),
-    ]
+    joins = _fused(f)
     columns = [*[col(q.code, "f") for q in f.quasi], named(cast(col("n", "f"), "bigint"), "n")]
     return create_scratch(
         f.names.partitioned, query([*columns, named(part, "part")], scratch(f.names.freq, "f"), joins=joins)
@@ -243,6 +304,16 @@ def classes(f: Fusion) -> exp.Create:
     columns = [named(col("tuple", "t"), "part"), rank, *labels]
     found = query(columns, scratch(f.tuples, "t"), joins=joins, where=left)
     return create_scratch(f.names.classes, with_keys(found, f.names))
+
+
+def _fused(f: Fusion) -> list[exp.Join]:
+    """Joins to the frequency set its tuples, and those that they took the values of."""
+    same = every([equal(col(code_of(q), "t"), col("code", f"v{q.number}")) for q in f.quasi])
+    return [
+        *_meant(f, "f"),
+        exp.Join(this=scratch(f.tuples, "t"), on=same),
+        exp.Join(this=scratch(f.fused, "z"), on=equal(col("tuple", "z"), col("tuple", "t")), side="LEFT"),
+    ]
 
 
 def _meant(f: Fusion, rows: str) -> list[exp.Join]:

@@ -9,23 +9,25 @@ from anondb.methods.fusion import search as fusing
 from anondb.methods.fusion import sql
 from anondb.methods.mondrian import search as partitioning
 from anondb.run.evaluate import Evaluating
-from anondb.run.search import judged_models
+from anondb.run.search import judged_models, put_reference_down
 
 
 class Fusing(Counting):
+    fusion: sql.Fusion
+
     def decide(self) -> None:
         self.models = judged_models(self.plan, self.encoded)
         values = [labels[0] for labels in self.encoded.nodes]
         accepted = {column.name for column in self.plan.policy.columns if column.unknown == "accept"}
-        self.outcome, self.finding = fusing.search(self.db, self._fusion(), values, accepted)
+        put_reference_down(self.db, self.names, self.encoded, self.models)
+        asked = fusing.of(self.plan, self.names, self.encoded.quasi)
+        found = fusing.search(self.db, asked, self.models, values, accepted)
+        self.fusion, self.outcome, self.finding = found
 
     def write(self) -> int:
         partitions = partitioning.of(self.plan, self.names, self.models, self.encoded.null_code)
-        labels = sql.classes(self._fusion())
+        labels = sql.classes(self.fusion)
         return partitioning.write(self.job, partitions, self.encoded.has_null, self.fresh, labels)
 
     def evaluated(self) -> Evaluating:
-        return replace(super().evaluated(), by_meaning=fusing.ByMeaning(self.db, self._fusion()))
-
-    def _fusion(self) -> sql.Fusion:
-        return fusing.of(self.plan, self.names, self.encoded.quasi)
+        return replace(super().evaluated(), by_meaning=fusing.ByMeaning(self.db, self.fusion))
