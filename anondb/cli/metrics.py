@@ -58,13 +58,13 @@ def _print_head(evaluation: Evaluation) -> None:
         f"{counted(evaluation.classes, 'class', 'classes')}; {evaluation.suppressed:,} suppressed ({percent(share)})",
         soft_wrap=True,
     )
-    if no_k := without_k([m.name for m in evaluation.metric_values]):
+    if no_k := without_k((m.name, None) for m in evaluation.metric_values):
         out.print(no_k, soft_wrap=True)
 
 
 def _print_group(values: Sequence[MetricValue]) -> None:
     """A metric a line; what was before stands before, where any is known."""
-    no_k = without_k([m.name for m in values])
+    no_k = without_k((m.name, None) for m in values)
     with_before = any(m.before is not None for m in values)
     of_columns = any(m.column is not None for m in values)
     heads = [*["column"] * of_columns, *([">before", ">after"] if with_before else [">value"]), "better"]

@@ -166,7 +166,7 @@ def print_result(result: Result) -> None:
 
 
 def _without_k(result: Result) -> str:
-    return without_k([model["kind"] for model in result.report.get("models", ())])
+    return without_k((model["kind"], model.get("variant")) for model in result.report.get("models", ()))
 
 
 def _variant(result: Result) -> str | None:

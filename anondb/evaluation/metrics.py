@@ -75,6 +75,10 @@ CATALOGUE = (
         "for each record that was left out.",
     ),
     Metric(
+        "information_loss_sum", "Information loss, sum", "utility", "lower", "number", "release",
+        "The same summed over all records, as Wang, Han and Wang count it: 1 for each record that was left out.",
+    ),
+    Metric(
         "dot", "Diversity of classes", "utility", "higher", "number", "release",
         "DOT: the mean over the classes of the summed distances of their sensitive values in the hierarchy, by the "
         "size of the class.",

@@ -15,7 +15,7 @@ from anondb.policy.names import quoted
 if TYPE_CHECKING:
     from anondb.models.sql import Histogram
     from anondb.sqltree.build import Node
-    from anondb.sqltree.tables import Relation
+    from anondb.sqltree.tables import Relation, Scratch, Sensitive
 
 TOLERANCE = 1e-9
 """Of entropies and distances, which are sums of rounded shares: the same for search and verification."""
@@ -34,6 +34,11 @@ class PrivacyModel(ABC):
     sign: ClassVar[str]  # before the figure that is demanded: "l = "
     without_k: ClassVar[str] = ""  # what is said of releases that keep it and have no k
     bounds_guess: ClassVar[bool] = False  # it limits how surely a sensitive value can be guessed
+
+    @classmethod
+    def gives_no_k(cls, kept_as: str, variant: str | None) -> bool:
+        """Whether what is kept of a run under this name tells of a release that keeps this model and has no k."""
+        return False
 
     @property
     @abstractmethod
@@ -64,6 +69,7 @@ class SensitiveModel(PrivacyModel):
     kinds: ClassVar[tuple[str, Sequence[str]] | None] = (
         None  # the key that tells them apart; the first is usual
     )
+    without_hierarchy: ClassVar[tuple[str, str]] = ("", "")  # why it needs one, and what to do
 
     column: str
 
@@ -165,6 +171,11 @@ class ClassModel(SensitiveModel):
         return False
 
     @property
+    def is_additive(self) -> bool:
+        """Two classes that satisfy it are one that does: where nothing is suppressed, it is monotone."""
+        return True
+
+    @property
     @abstractmethod
     def parts(self) -> frozenset[str]:
         """What it needs of a class: distinct, entropy, counts, values."""
@@ -172,6 +183,11 @@ class ClassModel(SensitiveModel):
     @property
     def by_tree(self) -> bool:
         """Whether it needs the nodes above each value."""
+        return False
+
+    @property
+    def by_path(self) -> bool:
+        """Whether it needs the labels above each value."""
         return False
 
     def impossible(self, values: int) -> tuple[str, str] | None:
@@ -188,6 +204,12 @@ class ClassModel(SensitiveModel):
 
     def measured(self, release: Relation, quasi: Sequence[str], column: str) -> Node | None:
         """What a release reaches, by the function that anyone can ask; None where it lacks what the run knows."""
+        return None
+
+    def audited(
+        self, names: Scratch, release: Relation, quasi: Sequence[str], sensitive: Sensitive
+    ) -> Node | None:
+        """What a release reaches, by a function that has to be told what the run knows; None where there is none."""
         return None
 
     @classmethod

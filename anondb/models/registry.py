@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable
 
 from anondb.models.beta_likeness import BetaLikeness
 from anondb.models.delta_disclosure import DeltaDisclosure
@@ -27,15 +27,11 @@ _ALL: tuple[type[PrivacyModel], ...] = (KAnonymity, *SENSITIVE_MODELS)
 MODELS = {model.name: model for model in _ALL}
 
 
-def without_k(names: Collection[str]) -> str:
-    """What is said of a release that has no k, known by the names of its models or of their metrics."""
+def without_k(kept: Iterable[tuple[str, str | None]]) -> str:
+    """What is said of a release that has no k, known by its models, or their metrics, and the variants of these."""
+    told = list(kept)
     return next(
-        (
-            model.without_k
-            for model in SENSITIVE_MODELS
-            if model.without_k and {model.name, *(metric.name for metric in model.metrics)} & set(names)
-        ),
-        "",
+        (model.without_k for model in SENSITIVE_MODELS if any(model.gives_no_k(*one) for one in told)), ""
     )
 
 

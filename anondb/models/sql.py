@@ -84,6 +84,11 @@ class Models:
         return all(one.model.is_monotone for one in self.judged)
 
     @property
+    def are_additive(self) -> bool:
+        """Two classes that satisfy them are one that does."""
+        return all(one.model.is_additive for one in self.judged)
+
+    @property
     def only_records(self) -> bool:
         """All that is asked of a class is a number of records."""
         return not (self.judged or self.counted.unit)

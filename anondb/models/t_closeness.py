@@ -35,6 +35,10 @@ class TCloseness(ClassModel):
     advice = "a larger t"
     is_relative = True
     example = 't_closeness = { column = "diagnosis", t = 0.2 }'
+    without_hierarchy = (
+        "the hierarchical distance needs one",
+        'add hierarchy = { csv = "…" } or the name of a stored one, or set distance = "equal"',
+    )
     kinds = ("distance", DISTANCES)
     keys: ClassVar[Mapping[str, Key]] = {
         "column": COLUMN,

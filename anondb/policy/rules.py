@@ -127,9 +127,9 @@ def _check_hierarchies(spot: Spot, models: Models, roles: Roles, with_hierarchy:
         column = keys.get("column", "")
         needed = model.needs_hierarchy(keys) and roles.get(column) is Role.SENSITIVE
         if needed and column not in with_hierarchy:
+            why, hint = model.without_hierarchy
             spot.at("columns", column, "hierarchy").report(
-                f"sensitive column {quoted(column)} has no hierarchy, and the hierarchical distance needs one",
-                'add hierarchy = { csv = "…" } or the name of a stored one, or set distance = "equal"',
+                f"sensitive column {quoted(column)} has no hierarchy, and {why}", hint
             )
 
 

@@ -91,7 +91,7 @@ def _tiles(data: ReportData) -> Iterator[Tile]:
     if run is None:
         return
     persons = any(model.variant == "persons" for model in data.models)
-    apart = next((model for model in data.models if without_k([model.kind])), None)
+    apart = next((model for model in data.models if without_k([(model.kind, model.variant)])), None)
     if apart is None:
         yield Tile(f"{run.k:,}", f"{'persons' if persons else 'records'} in the smallest class")
     else:

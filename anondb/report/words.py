@@ -84,7 +84,7 @@ def _privacy(data: ReportData, run: RunSummary) -> Iterator[str]:
     others = run.k - 1
     by_person = any(model.variant == "persons" for model in data.models)
     one, several = ("person", "persons") if by_person else ("record", "records")
-    if no_k := without_k([model.kind for model in data.models]):
+    if no_k := without_k((model.kind, model.variant) for model in data.models):
         yield no_k
     elif others > 0:
         variant = next((model.variant for model in data.models if model.kind == KAnonymity.name), None)

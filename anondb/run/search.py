@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anondb.errors import UnsatisfiableError
+from anondb.models import le_diversity_sql as relatives
 from anondb.models import sql as models
 from anondb.models.model import ClassModel
 from anondb.models.sql import Judged, Models
@@ -45,3 +46,5 @@ def put_reference_down(db: Runner, names: Scratch, encoded: Encoded, judged: Mod
         db.run(Statement(f"totals {s.code}", models.totals(names, s)))
     for s in {judged_model.sensitive: None for judged_model in judged.judged if judged_model.model.by_tree}:
         db.run(Statement(f"ancestors {s.code}", models.ancestors(names, s, encoded.null_code(s))))
+    for s in {one.sensitive: None for one in judged.judged if one.model.by_path}:
+        db.run(Statement(f"paths {s.code}", relatives.paths(names, s, encoded.null_code(s))))

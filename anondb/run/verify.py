@@ -105,6 +105,8 @@ def _reached(
     """What the release reaches of a model: by its public function, or by the codes of the run."""
     step, answers = f"{judged.model.step} {judged.sensitive.code}", row(reached=judged.model.demanded)
     question = judged.model.measured(fresh, quasi, judged.sensitive.name)
+    if question is None:
+        question = judged.model.audited(names, fresh, quasi, judged.sensitive)
     if question is not None:
         [reached] = db.one(Statement(step, question, answers=answers))
         return float(reached)

@@ -211,6 +211,10 @@ class Scratch:
         """The nodes above each value of a sensitive column."""
         return f"r{self.run}_{sensitive.code}_above"
 
+    def paths_of(self, sensitive: Sensitive) -> str:
+        """The values of a sensitive column, by code, with their labels up to the root."""
+        return f"r{self.run}_{sensitive.code}_path"
+
     @property
     def units(self) -> str:
         """The persons who occur in several combinations, by number."""

@@ -1,9 +1,9 @@
 -- (l, e)-diversity of any release, and what it costs (Wang, Han, Wang).
 
-create function anondb.le_kinds(release regclass, quasi name[], value text, paths text)
+create function anondb.le_kinds(release regclass, quasi name[], value text, paths text, e double precision)
 returns table (
-    classes bigint, size double precision, most double precision, loss double precision,
-    nearest double precision, dod double precision)
+    classes bigint, size double precision, most double precision, relatives double precision,
+    loss double precision, nearest double precision, dod double precision)
 language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- Many classes hold the same values, each as often. They are one kind, and are looked at once.
 begin
@@ -28,7 +28,7 @@ begin
             select k.id, k.classes, u.code, u.n::float8 as n
             from kind as k cross join lateral unnest(k.codes, k.counts) as u (code, n)
         ), pair as materialized (
-            select x.id, x.code as a, y.code as b, x.n * y.n as n
+            select x.id, x.code as a, y.code as b, x.n as n_a, y.n as n_b
             from part as x join part as y on y.id = x.id and y.code > x.code
         ), leaf as (
             select distinct v.code, v.path from value as v
@@ -37,43 +37,59 @@ begin
             from (select distinct p.a, p.b from pair as p) as d
             join leaf as a on a.code = d.a join leaf as b on b.code = d.b
         ), met as (
-            select p.id, min(d.distance) as nearest, sum(p.n * d.distance) as total
+            select p.id, min(d.distance) as nearest, sum(p.n_a * p.n_b * d.distance) as total
             from pair as p join apart as d on d.a = p.a and d.b = p.b group by p.id
+        ), related as (
+            -- each value with those that are e-similar to it
+            select r.id, max(r.n) as most
+            from (select u.id, u.code, sum(u.n) as n
+                  from (select p.id, p.code, p.n from part as p
+                        union all
+                        select p.id, o.code, o.n
+                        from pair as p join apart as d on d.a = p.a and d.b = p.b and d.distance <= $1
+                        cross join lateral (values (p.a, p.n_b), (p.b, p.n_a)) as o (code, n)) as u
+                  group by u.id, u.code) as r
+            group by r.id
         ), sized as (
             select p.id, p.classes, sum(p.n) as size, max(p.n) as most, sum(p.n * p.n) as squares,
                    sum(p.n * p.n * p.n) as cubes
             from part as p group by p.id, p.classes
         )
         -- the loss is the sum of n * (n / size - 1)^2 over the values
-        select s.classes, s.size, s.most, s.cubes / s.size / s.size - 2 * s.squares / s.size + s.size,
+        select s.classes, s.size, s.most, r.most, s.cubes / s.size / s.size - 2 * s.squares / s.size + s.size,
                m.nearest, coalesce(m.total, 0) / s.size
-        from sized as s left join met as m on m.id = s.id',
-        anondb.histogram_query(release, quasi, value), paths, anondb.class_columns(quasi));
+        from sized as s join related as r on r.id = s.id left join met as m on m.id = s.id',
+        anondb.histogram_query(release, quasi, value), paths, anondb.class_columns(quasi)) using e;
 end $$;
-comment on function anondb.le_kinds(regclass, name[], text, text) is
+comment on function anondb.le_kinds(regclass, name[], text, text, double precision) is
 'The kinds of classes of a release, which hold the same values as often: how many there are of it, the records of '
-'one, those of its most frequent value, their information loss in all, the least distance of two different '
+'one, those of its most frequent value, and of a value with all e-similar ones, their information loss in all, the least distance of two different '
 'values, and DOD, the distances of all two records by the number of records. Value: an expression of the relation '
 't; paths: a query for (label, path).';
 
 create function anondb.le_measured(
-    release regclass, quasi name[], value text, paths text, e double precision, suppressed bigint = 0)
+    release regclass, quasi name[], value text, paths text, e double precision, suppressed bigint = 0,
+    kind text = 'apart')
 returns table (
     records bigint, classes bigint, smallest bigint, largest bigint, l double precision, loss double precision,
-    dot double precision, dod_min double precision, dod_max double precision)
+    loss_sum double precision, dot double precision, dod_min double precision, dod_max double precision)
 language sql stable parallel restricted
 begin atomic
     select coalesce(sum(c.classes * c.size), 0)::bigint, coalesce(sum(c.classes), 0)::bigint,
            coalesce(min(c.size), 0)::bigint, coalesce(max(c.size), 0)::bigint,
-           case when min(c.nearest) <= le_measured.e then 0 else coalesce(min(c.size / c.most), 0) end,
+           case when le_measured.kind = 'grouped' then coalesce(min(c.size / c.relatives), 0)
+                when min(c.nearest) <= le_measured.e then 0
+                else coalesce(min(c.size / c.most), 0) end,
            (coalesce(sum(c.classes * c.loss), 0) + le_measured.suppressed)
                / nullif(coalesce(sum(c.classes * c.size), 0) + le_measured.suppressed, 0),
+           coalesce(sum(c.classes * c.loss), 0) + le_measured.suppressed,
            coalesce(sum(c.classes * c.dod) / sum(c.classes), 0), coalesce(min(c.dod), 0), coalesce(max(c.dod), 0)
-    from anondb.le_kinds(le_measured.release, le_measured.quasi, le_measured.value, le_measured.paths) as c;
+    from anondb.le_kinds(
+        le_measured.release, le_measured.quasi, le_measured.value, le_measured.paths, le_measured.e) as c;
 end;
-comment on function anondb.le_measured(regclass, name[], text, text, double precision, bigint) is
+comment on function anondb.le_measured(regclass, name[], text, text, double precision, bigint, text) is
 'The figures of all classes of anondb.le_kinds: records, classes, the smallest and the largest, the l for '
-'which all are (l, e)-diverse (0 if none), the mean information loss with 1 for each suppressed record, DOT, '
+'which all are (l, e)-diverse (0 if none), the mean and the sum of the information loss with 1 for each suppressed record, DOT, '
 'the mean DOD, and the least and the greatest DOD.';
 
 create function anondb.vgh_paths(vgh int) returns text
@@ -91,10 +107,11 @@ comment on function anondb.vgh_paths(int) is
 'which hangs from the root.';
 
 create function anondb.le_figures(
-    release regclass, quasi name[], sensitive name, vgh text, e double precision = 0, suppressed bigint = 0)
+    release regclass, quasi name[], sensitive name, vgh text, e double precision = 0, suppressed bigint = 0,
+    kind text = 'apart')
 returns table (
     records bigint, classes bigint, smallest bigint, largest bigint, l double precision, loss double precision,
-    dot double precision, dod_min double precision, dod_max double precision)
+    loss_sum double precision, dot double precision, dod_min double precision, dod_max double precision)
 language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 declare
     v_value text := format('t.%I::text collate "C"', sensitive);
@@ -104,6 +121,10 @@ begin
     if (e >= 0 and e < 'infinity') is not true then
         raise exception 'e is not a distance'
             using errcode = 'SA188', hint = 'Values at most e apart count as similar; 0 is plain l-diversity.';
+    end if;
+    if kind is null or kind not in ('apart', 'grouped') then
+        raise exception 'there is no (l, e)-diversity of kind "%"', kind
+            using errcode = 'SA187', hint = 'There are apart and grouped.';
     end if;
     perform anondb.check_sensitive(release, quasi, sensitive);
     execute format(
@@ -115,24 +136,26 @@ begin
             v_outside, release, quote_ident(sensitive), vgh
             using errcode = 'SA189', hint = 'Add them to the hierarchy, or name another one.';
     end if;
-    return query select m.* from anondb.le_measured(release, quasi, v_value, v_paths, e, suppressed) as m;
+    return query select m.* from anondb.le_measured(release, quasi, v_value, v_paths, e, suppressed, kind) as m;
 end $$;
-comment on function anondb.le_figures(regclass, name[], name, text, double precision, bigint) is
+comment on function anondb.le_figures(regclass, name[], name, text, double precision, bigint, text) is
 'What (l, e)-diversity a release reaches and costs, by classes of the quasi-identifiers (of an Anatomy release: '
 'its class_id): records, classes, their sizes, l, the mean information loss of a record (c(v) / |E| - 1)^2, 1 for '
-'each suppressed one, DOT, the mean over the classes of DOD, the summed distances of their values by size, and the '
+'each suppressed one, and its sum over all, DOT, the mean over the classes of DOD, the summed distances of their values by size, and the '
 'least and the greatest DOD. '
-'Raises SA188 for an e that is no distance, SA189, with their number, for values that are no leaves.';
+'Raises SA187 for another kind, SA188 for an e that is no distance, SA189, with their number, for values that are no leaves.';
 
 create function anondb.le_diversity(
-    release regclass, quasi name[], sensitive name, vgh text, e double precision = 0)
+    release regclass, quasi name[], sensitive name, vgh text, e double precision = 0, kind text = 'apart')
 returns double precision
 language sql stable parallel restricted
 begin atomic
     select f.l from anondb.le_figures(
-        le_diversity.release, le_diversity.quasi, le_diversity.sensitive, le_diversity.vgh, le_diversity.e) as f;
+        le_diversity.release, le_diversity.quasi, le_diversity.sensitive, le_diversity.vgh, le_diversity.e,
+        kind => le_diversity.kind) as f;
 end;
-comment on function anondb.le_diversity(regclass, name[], name, text, double precision) is
+comment on function anondb.le_diversity(regclass, name[], name, text, double precision, text) is
 'The l for which every class of a release is (l, e)-diverse: no value has more than 1 / l of its records, and '
 'every two different values of it are more than e apart in the hierarchy; NULL is a value that hangs from the '
-'root. 0 where two values of a class are e-similar, and for an empty table.';
+'root. 0 where two values of a class are e-similar, and for an empty table. Of kind grouped, close relatives may '
+'share a class: no value has more than 1 / l of its records together with all that are e-similar to it.';

@@ -44,13 +44,14 @@ def text_of(
     l: int = 3,  # noqa: E741
     e: float = 1,
     method: str = "",
+    kind: str = "apart",
     disease: str = '{ role = "sensitive", hierarchy = "disease" }',
 ) -> str:
     return f"""
         source = "hospital.patients"
         target = "share.patients"
         [privacy]
-        le_diversity = {{ column = "disease", l = {l}, e = {e} }}
+        le_diversity = {{ column = "disease", l = {l}, e = {e}, kind = "{kind}" }}
         {privacy}
         [method]
         algorithm = "le_diversity"
@@ -331,6 +332,7 @@ def test_what_is_kept_of_a_run_is_told_with_the_sentence_that_there_is_no_k(
         "class_size_max": 3,
         "le_diversity:disease": 3,
         "information_loss": 0.5,
+        "information_loss_sum": 5,
         "dot": 3,
         "dod_min": 3,
         "dod_max": 3,
@@ -372,6 +374,7 @@ def test_what_is_kept_of_a_run_is_told_with_the_sentence_that_there_is_no_k(
         ({"privacy": 't_closeness = { column = "disease", t = 0.2 }'}, "alone"),
         ({"method": "strict = true"}, "strict|partition"),
         ({"l": 1}, "at least 2"),
+        ({"kind": "grouped"}, "makes classes in which no two values are relatives"),
         ({"e": -1}, "0 or more"),
         ({"disease": '{ role = "sensitive" }'}, "has no hierarchy, and e counts"),
         (
@@ -383,3 +386,56 @@ def test_what_is_kept_of_a_run_is_told_with_the_sentence_that_there_is_no_k(
 def test_a_policy_that_means_nothing_is_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(PolicyError, match=message):
         policy(**change)
+
+
+def test_several_sensitive_columns_are_refused_with_the_reason(clinic: Database) -> None:
+    both = text_of(disease='{ role = "sensitive", hierarchy = "disease" }').replace(
+        'le_diversity = { column = "disease", l = 3, e = 1, kind = "apart" }',
+        "le_diversity = [{ column = 'disease', l = 3, e = 1 }, { column = 'sex', l = 2, e = 0 }]",
+    )
+    with pytest.raises(PolicyError, match="cannot keep those of another apart in them"):
+        parse(both)
+
+
+@pytest.mark.parametrize("algorithm", ["datafly", "incognito", "optimal", "mondrian"])
+def test_other_methods_hold_their_classes_to_it_in_several_columns(
+    clinic: Database, tmp_path: Path, algorithm: str
+) -> None:
+    (tmp_path / "ward.csv").write_text("".join(f"{ward};*\n" for ward in range(5)))
+    clinic.hierarchies.load("ward", tmp_path / "ward.csv")
+    clinic.connection.execute(
+        "create table hospital.wards as select i * 3 as age, disease, (age + i) % 5 as ward"
+        " from hospital.patients, generate_series(1, 20) as i"
+    )
+
+    def generalized(*models: str) -> Policy:
+        return parse(f"""
+            source = "hospital.wards"
+            target = "share.wards"
+            [privacy]
+            suppression = 0.3
+            le_diversity = [{", ".join(models)}]
+            [method]
+            algorithm = "{algorithm}"
+            [columns]
+            age = {{ role = "quasi", hierarchy = {{ widths = [10, 40] }} }}
+            ward = {{ role = "sensitive", hierarchy = "ward" }}
+            disease = {{ role = "sensitive", hierarchy = "disease" }}
+            """)
+
+    disease = '{ column = "disease", l = 2, e = 1, kind = "grouped" }'
+    result = clinic.run(generalized(disease, '{ column = "ward", l = 2, e = 0 }')).result
+    assert result.classes >= 2
+    reached = ask(
+        clinic.connection,
+        "select anondb.le_diversity('share.wards', '{age}', 'disease', 'disease', 1, kind => 'grouped'),"
+        " anondb.le_diversity('share.wards', '{age}', 'ward', 'ward')",
+    )
+    measured = [result.metrics[name] for name in ("le_diversity_grouped:disease", "le_diversity_apart:ward")]
+    assert reached == [tuple(measured)]
+    assert min(measured) >= 2
+    # wards are siblings: as one group none is less than all of a class, and apart no two may meet
+    why = "as a whole does not satisfy" if algorithm == "mondrian" else "no generalization satisfies"
+    for kind in ("grouped", "apart"):
+        with pytest.raises(UnsatisfiableError, match=why):
+            clinic.run(generalized(disease, f'{{ column = "ward", l = 2, e = 1, kind = "{kind}" }}'))

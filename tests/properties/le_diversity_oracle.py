@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import combinations
+from random import Random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.properties.models_oracle import Compared
 
 Path = Sequence[str | None]
 """The labels of a sensitive value from the leaf to the root; a short branch repeats its leaf's label."""
@@ -77,3 +82,15 @@ def losses(classes: Sequence[Sequence[int]]) -> list[float]:
 def dods(classes: Sequence[Sequence[int]], paths: Sequence[Path]) -> list[float]:
     """The distances of all two records of a class, by the number of its records."""
     return [sum(apart(paths[a], paths[b]) for a, b in combinations(c, 2) if a != b) / len(c) for c in classes]
+
+
+def grouped(values: Sequence[int], paths: Sequence[Path], e: float) -> float:
+    """The l of a class in which relatives count as one: of all values, the one that has most with its relatives."""
+    counts = Counter(values)
+    most = max(sum(n for v, n in counts.items() if apart(paths[v], one) <= e) for one in paths)
+    return len(values) / most
+
+
+def drawn(dice: Random, columns: Sequence[int]) -> list[Compared]:
+    """None: it needs a hierarchy, and is tried in tests/properties/test_le_diversity_models.py."""
+    return []

@@ -346,7 +346,17 @@ def test_nine_records_make_three_classes_of_three_diseases(le: Connection) -> No
         "select f.* from anondb.le_figures('pg_temp.release', '{class_id}', 'disease', 'disease', 1) as f"
     ).fetchone()
     # three pairs, three steps apart each, by three records
-    assert figures == (9, 3, 3, 3, 3.0, pytest.approx((1 / 3 - 1) ** 2), *[pytest.approx(3.0)] * 3)
+    loss = (1 / 3 - 1) ** 2
+    assert figures == (
+        9,
+        3,
+        3,
+        3,
+        3.0,
+        pytest.approx(loss),
+        pytest.approx(9 * loss),
+        *[pytest.approx(3.0)] * 3,
+    )
     with_one_lost = le.execute(
         "select f.loss from anondb.le_figures('pg_temp.release', '{class_id}', 'disease', 'disease', 1, 1) as f"
     ).fetchone()

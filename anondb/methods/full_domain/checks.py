@@ -98,8 +98,8 @@ class Asking:
         return NodeFigures(
             classes=classes,
             outliers=outliers,
-            # without suppression every model is monotone
-            hopeless=hopeless if self.demand.budget else outliers,
+            # without suppression every additive model is monotone
+            hopeless=hopeless if self.demand.budget or not self.demand.additive else outliers,
             squares=int(squares),
             outlier_cost=cost[0] if cost else 0.0,
             groups=groups,

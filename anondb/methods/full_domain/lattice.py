@@ -32,12 +32,13 @@ class Demand:
     """What a node must satisfy.
 
     `hopeless` never grows upwards, and is all that a search concludes downwards from. Where nothing may be
-    suppressed every model is monotone, and hopeless is 0 exactly where there are no outliers.
+    suppressed every additive model is monotone, and hopeless is 0 exactly where there are no outliers.
     """
 
     budget: int  # how many records may be suppressed
     mask: bool = False  # suppressed records are kept at the roots, as a class of their own
     monotone: bool = False  # the models are: outliers are hopeless, everywhere (k, distinct l-diversity)
+    additive: bool = True  # two classes that pass are one that passes; not where values are kept apart
 
     def accepts(self, figures: NodeFigures) -> bool:
         if figures.outliers > self.budget:
@@ -55,7 +56,7 @@ class Demand:
         Not where a class can fail though its parts passed or were suppressed, and not where the suppressed
         records are masked: further up they are fewer, and may be too few for a class.
         """
-        return self.budget == 0 or (self.monotone and not self.mask)
+        return (self.budget == 0 and self.additive) or (self.monotone and not self.mask)
 
 
 @dataclass

@@ -46,6 +46,7 @@ def prepare(db: Runner, plan: Plan, names: Scratch, encoded: Encoded, options: O
         privacy.may_suppress(encoded.eligible),
         mask=privacy.suppress == "mask",
         monotone=judged.are_monotone,
+        additive=judged.are_additive,
     )
     weights = [method.weights.get(q.name, 1.0) for q in encoded.quasi]
     word = "semantic" if method.heuristic == "semantic" else method.objective

@@ -6,29 +6,25 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from anondb.methods.le_diversity.sql import RecordScratch, all_of, copied, path_of
+from anondb.methods.le_diversity.sql import RecordScratch, all_of, copied
 from anondb.methods.le_diversity.tables import CLASS_ID
+from anondb.models.le_diversity_sql import measured
 from anondb.run.keyed_sql import Key, keyed, keyed_rank, with_keys
 from anondb.sqltree.build import (
-    call,
     cast,
     col,
     create_scratch,
     equal,
     ident,
-    left_join,
     named,
     null,
     number,
     parameter,
     query,
     scratch,
-    string,
     subquery,
     table,
 )
-from anondb.sqltree.equality import as_text, counted_value
-from anondb.sqltree.render import render
 from anondb.sqltree.tables import Relation, Sensitive, SourceColumn
 
 
@@ -57,23 +53,8 @@ def insert(
 
 def reached(names: RecordScratch, release: Relation, sensitive: Sensitive) -> exp.Select:
     """The figures of the sensitive release, from its own rows; e and the suppressed records are $1 and $2."""
-    text = col("text", "t") if sensitive.has_spellings else col("raw", "d")
-    known = query(
-        [named(text, "label"), named(path_of(sensitive), "path")], scratch(names.dictionary(sensitive), "d")
-    )
-    if sensitive.has_spellings:
-        same = equal(col("raw", "t"), col("raw", "d"))
-        known = left_join(known, scratch(names.spellings(sensitive), "t"), same)
-    measured_by = call(
-        "anondb.le_measured",
-        cast(string(render(table(release.name, release.schema))), "regclass"),
-        cast(exp.Array(expressions=[string(CLASS_ID.name)]), "name[]"),
-        string(render(as_text(counted_value(sensitive.column, "t")))),
-        string(render(known)),
-        cast(parameter(1), "float8"),
-        cast(parameter(2), "bigint"),
-    )
-    return all_of(measured_by)
+    given = (cast(parameter(1), "float8"), cast(parameter(2), "bigint"))
+    return all_of(measured(names, release, [CLASS_ID.name], sensitive, *given))
 
 
 def other_sizes(one: Relation, other: Relation) -> exp.Select:

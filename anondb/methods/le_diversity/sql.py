@@ -8,6 +8,7 @@ from functools import reduce
 
 from sqlglot import exp
 
+from anondb.models.le_diversity_sql import path_of
 from anondb.run.encode_sql import measured, raw_frequencies
 from anondb.run.keyed_sql import Key, keyed, with_keys
 from anondb.sqltree.build import (
@@ -266,11 +267,6 @@ def join_nearest(names: RecordScratch, quasi: Sequence[Quasi]) -> exp.Select:
         cast(parameter(3), "bigint"),
     )
     return exp.select(joined)
-
-
-def path_of(sensitive: Sensitive) -> exp.Expr:
-    """The labels of a dictionary's entry d from the leaf to the root."""
-    return exp.Array(expressions=[col(f"g{level}", "d") for level in range(sensitive.height + 1)])
 
 
 def _parts(q: Quasi) -> list[str]:

@@ -46,6 +46,7 @@ class Figures:
     largest: int
     l: float  # noqa: E741 - reached, with the policy's e
     loss: float | None
+    loss_sum: float
     dot: float
     dod_min: float
     dod_max: float
@@ -144,6 +145,7 @@ class Anatomy:
                         largest=MANY,
                         l=1.0,
                         loss=0.0,
+                        loss_sum=0.0,
                         dot=0.0,
                         dod_min=0.0,
                         dod_max=0.0,
@@ -241,6 +243,7 @@ class Anatomy:
         found, target = self.found, self.plan.target
         values = (
             MetricValue("information_loss", value=found.loss),
+            MetricValue("information_loss_sum", value=found.loss_sum),
             MetricValue("dot", value=found.dot),
             MetricValue("dod_min", value=found.dod_min),
             MetricValue("dod_max", value=found.dod_max),
