@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from anondb.study.experiment import ExperimentRequest
     from anondb.study.experiment import Progress as StudyProgress
     from anondb.study.gsl_study import Study
+    from anondb.study.set_experiment import SetRequest
+    from anondb.study.set_study import SetStudy
 
 
 log = logging.getLogger("anondb")
@@ -171,6 +173,14 @@ class Database:
         from anondb.study import experiment as studying
 
         return studying.experiment(self.door, asked or studying.ExperimentRequest(), progress)
+
+    def set_experiment(
+        self, asked: SetRequest | None = None, progress: StudyProgress | None = None
+    ) -> SetStudy:
+        """Reruns the study of sets of texts: every distance and its twins without meaning, for every k."""
+        from anondb.study import set_experiment as studying
+
+        return studying.experiment(self.door, asked or studying.SetRequest(), progress)
 
     def upgrade(self) -> Status:
         """Installs anondb in the database, or brings it to this package's version."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from anondb.cli.experiments.gsl import gsl
+from anondb.cli.experiments.mdav import mdav
 
 app = typer.Typer(
     no_args_is_help=True, help="Rerun published studies on your own data, or on synthetic sets."
@@ -18,3 +19,4 @@ def experiment() -> None:
 
 # a study is a module beside these
 app.command()(gsl)
+app.command()(mdav)

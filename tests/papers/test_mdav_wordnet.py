@@ -7,7 +7,8 @@ import pytest
 from anondb.db.connection import Connection
 from anondb.db.ontology import store
 from anondb.methods.mdav.mdav import DISTANCES
-from benchmarks.mdav import K, Shape, losses, make
+from anondb.study.synthetic_logs import LogShape
+from benchmarks.mdav import K, losses, make
 from tests.toys import ontology
 
 pytestmark = pytest.mark.once
@@ -44,7 +45,7 @@ def test_semantic_distances_lose_less_than_their_twins_and_average_loses_least(
     seeds = range(1, 5)
     lost: dict[tuple[str, str], dict[int, float]] = {}
     for seed in seeds:
-        make(wordnet_connection, Shape(100, 6, topics=10, words=60), seed)
+        make(wordnet_connection, LogShape(100, 6, topics=10, words=60), seed)
         for row in losses(wordnet_connection, K):
             found = lost.setdefault((row["distance"], row["variant"]), dict.fromkeys(K, 0.0))
             found |= {k: found[k] + row["loss"][k] for k in K}

@@ -97,7 +97,7 @@ class Microaggregation:
                 Statement("unknown texts", _UNKNOWN_TEXTS, (self.ontology,), answers=no_rows("text"))
             )
         ]
-        tagger, phrases = _tagged(unknown)
+        tagger, phrases = tagged(unknown)
         db.copy(Statement("phrases", fill_scratch(sets.PHRASES)), phrases)
         db.run(Statement("phrase statistics", analyze(sets.PHRASES)))
         mapped, unmapped, *_ = db.one(
@@ -250,7 +250,7 @@ class Microaggregation:
         }
 
 
-def _tagged(texts: Sequence[str]) -> tuple[str | None, Iterable[tuple[str, str]]]:
+def tagged(texts: Sequence[str]) -> tuple[str | None, Iterable[tuple[str, str]]]:
     """The phrases of texts, and who found them; nobody, where there is no text."""
     if not texts:
         return None, ()
