@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from anondb.run import encode_sql, publish_sql
-from anondb.run.plan import Plan
+from anondb.run import encode_sql, publish_sql, swap_sql
+from anondb.run.plan import Place, Plan
 from anondb.run.publish_sql import Chosen
-from anondb.run.statement import CLASS_COUNTS, Runner, Statement
+from anondb.run.statement import CLASS_COUNTS, MANY, Answer, Runner, Statement, row
 from anondb.sqltree.build import Node
 from anondb.sqltree.tables import Relation, Scratch
 
@@ -46,6 +46,19 @@ class Engine(Protocol):
 
     def count_written(self, fresh: Relation, quasi: Sequence[str]) -> tuple[int, ...]:
         """Rows, classes, the smallest and the largest class, and the sum of squared sizes, from its own rows."""
+        ...
+
+    def ask_release(
+        self, name: str, question: Node | str, answers: Answer, parameters: Sequence[object] = ()
+    ) -> list[tuple[Any, ...]]:
+        """The answer to a question that only the rows of the release can answer."""
+        ...
+
+    def copy_release(self, name: str, copy: Node) -> None:
+        """A copy of the release's rows as the run has coded them, for questions that need the codes."""
+
+    def replace_rows(self, place: Place, fresh: Relation) -> int:
+        """Puts the new rows into a release that stands there; returns how many old ones are gone."""
         ...
 
 
@@ -84,6 +97,18 @@ class PostgresEngine:
 
     def count_written(self, fresh: Relation, quasi: Sequence[str]) -> tuple[int, ...]:
         counts = publish_sql.class_figures(fresh, quasi)
-        return tuple(
-            int(count) for count in self.db.one(Statement("count classes", counts, answers=CLASS_COUNTS))
-        )
+        [sizes] = self.ask_release("count classes", counts, CLASS_COUNTS)
+        return tuple(map(int, sizes))
+
+    def ask_release(
+        self, name: str, question: Node | str, answers: Answer, parameters: Sequence[object] = ()
+    ) -> list[tuple[Any, ...]]:
+        return self.db.rows(Statement(name, question, parameters, answers))
+
+    def copy_release(self, name: str, copy: Node) -> None:
+        self.db.run(Statement(name, copy))
+
+    def replace_rows(self, place: Place, fresh: Relation) -> int:
+        replace = swap_sql.replace_rows(fresh, place.relation, place.columns)
+        [deleted, *_] = self.db.one(Statement("replace rows", replace, answers=row(deleted=MANY)))
+        return int(deleted)

@@ -58,9 +58,9 @@ def script(plan: Plan) -> str:
         ("publish", lambda: engine.prepare_release(fresh)),
         ("publish", stages.publish),
         ("verify", stages.measure),
-        ("verify", lambda: judge(planned, plan.policy, stages.kept())),
+        ("verify", lambda: judge(engine, plan.policy, stages.kept())),
         ("evaluate", stages.evaluate),
-        ("swap", lambda: swap(stages, Replacement(planned, planned, plan, fresh, options), 0)),
+        ("swap", lambda: swap(stages, Replacement(engine, planned, planned, plan, fresh, options), 0)),
     ):
         planned.stage = stage
         doing()

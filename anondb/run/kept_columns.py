@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from anondb.errors import PolicyError, Problem
 from anondb.policy.check import written
 from anondb.policy.model import Column, Policy, Role
+from anondb.run.engine import Engine
 from anondb.run.kept import Kept
 from anondb.run.linked_sql import relation_text
-from anondb.run.statement import Runner, Statement, no_rows
+from anondb.run.statement import no_rows
 from anondb.sqltree.tables import Relation, SourceColumn
 
 IDENTIFYING = """
@@ -22,20 +23,15 @@ KeptColumns = tuple[Relation, Sequence[SourceColumn]]
 """A table of a release, and the columns in it that are as they were."""
 
 
-def judge(db: Runner, policy: Policy, tables: Iterable[KeptColumns]) -> tuple[Kept, ...]:
+def judge(engine: Engine, policy: Policy, tables: Iterable[KeptColumns]) -> tuple[Kept, ...]:
     """The kept columns that matter, in the order of the policy."""
     by_name: dict[str, tuple[str, float | None, list[str]]] = {}
     for relation, columns in tables:
         if columns:
             names, unique = [c.name for c in columns], [c.name for c in columns if c.unique]
-            rows = db.rows(
-                Statement(
-                    "kept columns",
-                    IDENTIFYING,
-                    (relation_text(relation), names, unique),
-                    answers=no_rows("of_column", "kind", "share", "reasons"),
-                )
-            )
+            answers = no_rows("of_column", "kind", "share", "reasons")
+            arguments = (relation_text(relation), names, unique)
+            rows = engine.ask_release("kept columns", IDENTIFYING, answers, arguments)
             by_name |= {name: (kind, share, reasons) for name, kind, share, reasons in rows}
     judged = (_kept(column, *by_name[column.name]) for column in policy.columns if column.name in by_name)
     return tuple(kept for kept in judged if kept is not None)

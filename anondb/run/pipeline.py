@@ -68,7 +68,7 @@ class Pipeline:
         with self.stage("verify"):
             stages.measure()
             stages.verify()
-            kept = judge(self.db, plan.policy, stages.kept())
+            kept = judge(engine, plan.policy, stages.kept())
             if self.now is not None:  # who tries a policy out publishes nothing, and is told all the same
                 refuse(plan.policy, kept)
         with self.stage("evaluate"):
@@ -76,7 +76,7 @@ class Pipeline:
         if self.now is not None:
             with self.stage("swap"):
                 self.now.stage = "swap"
-                swap(stages, Replacement(self.db, self.now, plan, fresh, self.options), self.run)
+                swap(stages, Replacement(engine, self.db, self.now, plan, fresh, self.options), self.run)
         return with_kept_columns(run_columns.noted(plan, stages.result(self.seconds)), kept)
 
     @contextmanager

@@ -18,6 +18,7 @@ from anondb.db.introspect import target_text
 from anondb.errors import BusyError, LockedError, UsageError
 from anondb.run import publish_sql as publish
 from anondb.run import swap_sql as sql
+from anondb.run.engine import Engine
 from anondb.run.plan import Options, Place, Plan
 from anondb.run.statement import MANY, Answer, Runner, Statement, no_rows, row
 from anondb.sqltree.tables import Relation
@@ -44,8 +45,11 @@ _OWNER, _VIEW = 1, 2  # ranks of belongings
 class Replacement:
     """The tables of one run, on the run's connection `db` and beside it `now`."""
 
-    def __init__(self, db: Runner, now: Runner, plan: Plan, fresh: Relation, options: Options) -> None:
-        self.db, self.now, self.plan, self.fresh, self.options = db, now, plan, fresh, options
+    def __init__(
+        self, engine: Engine, db: Runner, now: Runner, plan: Plan, fresh: Relation, options: Options
+    ) -> None:
+        self.engine, self.db, self.now = engine, db, now
+        self.plan, self.fresh, self.options = plan, fresh, options
 
     def swap(self, run: int, promise: str) -> None:
         """Puts every table in its place, and notes that they are this run's."""
@@ -94,11 +98,7 @@ class Replacement:
             )
         )
         fresh = place.fresh(self.fresh)
-        [deleted, *_] = self.db.one(
-            Statement(
-                "replace rows", sql.replace_rows(fresh, target, place.columns), answers=row(deleted=MANY)
-            )
-        )
+        deleted = self.engine.replace_rows(place, fresh)
         # what was inserted since the run began is not in its snapshot, and would have stayed
         if deleted != there:
             raise BusyError(

@@ -14,7 +14,7 @@ from anondb.policy.model import Privacy
 from anondb.run import frequency_sql as frequency
 from anondb.run import verify_sql as audit
 from anondb.run.encode import Encoded, chosen_levels
-from anondb.run.statement import MANY, Runner, Statement, row
+from anondb.run.statement import MANY, Statement, row
 from anondb.sqltree.tables import Relation, Scratch
 
 
@@ -61,7 +61,7 @@ def measure(
     db, plan = job.db, job.plan
     quasi = [q.name for q in encoded.quasi]
     figures = job.engine.count_written(fresh, quasi)
-    reached = tuple(_reached(db, names, encoded, judged, quasi, fresh) for judged in models.judged)
+    reached = tuple(_reached(job, names, encoded, judged, quasi, fresh) for judged in models.judged)
     rows, classes, smallest, largest, squares = figures
     published = Published(rows, classes, smallest, largest, squares, reached)
     if plan.unit is None or isinstance(outcome, Classes):
@@ -71,9 +71,8 @@ def measure(
     [persons] = db.one(
         Statement("count persons", audit.fewest_persons(names, chosen), answers=row(persons=MANY))
     )
-    [strange] = db.one(
-        Statement("compare classes", audit.other_classes(names, fresh, chosen), answers=row(others=0))
-    )
+    others = audit.other_classes(names, fresh, chosen)
+    [[strange]] = job.engine.ask_release("compare classes", others, row(others=0))
     return replace(published, persons=persons, strange=strange)
 
 
@@ -100,7 +99,7 @@ def verify(privacy: Privacy, published: Published, written: int, expected: int) 
 
 
 def _reached(
-    db: Runner, names: Scratch, encoded: Encoded, judged: Judged, quasi: Sequence[str], fresh: Relation
+    job: Job, names: Scratch, encoded: Encoded, judged: Judged, quasi: Sequence[str], fresh: Relation
 ) -> float:
     """What the release reaches of a model: by its public function, or by the codes of the run."""
     step, answers = f"{judged.model.step} {judged.sensitive.code}", row(reached=judged.model.demanded)
@@ -108,12 +107,13 @@ def _reached(
     if question is None:
         question = judged.model.audited(names, fresh, quasi, judged.sensitive)
     if question is not None:
-        [reached] = db.one(Statement(step, question, answers=answers))
+        [[reached]] = job.engine.ask_release(step, question, answers)
         return float(reached)
     null_code = encoded.null_code(judged.sensitive)
-    db.run(Statement("code release", audit.coded_release(names, fresh, quasi, judged.sensitive, null_code)))
-    [reached] = db.one(Statement(step, audit.farthest(names, quasi, judged), answers=answers))
-    db.run(Statement("forget coded release", frequency.drop(names.audit)))
+    coded = audit.coded_release(names, fresh, quasi, judged.sensitive, null_code)
+    job.engine.copy_release("code release", coded)
+    [reached] = job.db.one(Statement(step, audit.farthest(names, quasi, judged), answers=answers))
+    job.db.run(Statement("forget coded release", frequency.drop(names.audit)))
     return float(reached)
 
 

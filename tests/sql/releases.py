@@ -12,6 +12,7 @@ from psycopg import sql
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
 from anondb.errors import AnondbError
+from anondb.run.engine import PostgresEngine
 from anondb.run.plan import Options, Place, Plan
 from anondb.run.swap import Replacement
 from anondb.sqltree.tables import Relation, SourceColumn
@@ -72,7 +73,9 @@ def swap(connection: Connection, name: str = "admissions", *, schema: str = "sha
         ours, others = (Executor(one, lambda step: None) for one in (connection, beside))
         with connection.transaction():
             connection.execute("set local search_path = pg_catalog, pg_temp")
-            Replacement(ours, others, plan, fresh, Options(replace=True)).swap(1, "k = 1")
+            Replacement(PostgresEngine(ours, plan), ours, others, plan, fresh, Options(replace=True)).swap(
+                1, "k = 1"
+            )
 
 
 def ages(connection: Connection, relation: LiteralString = "share.admissions") -> set[object]:

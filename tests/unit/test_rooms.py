@@ -1,4 +1,4 @@
-"""What belongs to one room is in no other: a method is named in its own room alone."""
+"""What belongs to one room is in no other: a method is named in its own, the rows of a source are the engine's."""
 
 from __future__ import annotations
 
@@ -71,3 +71,73 @@ def test_a_named_method_would_be_found(code: str) -> None:
 )
 def test_what_names_no_method_is_left_alone(code: str) -> None:
     assert not list(methods_named(ast.parse(code)))
+
+
+# who may name the source's table besides the engine: who plans the run, and who builds hierarchies of its values
+ENGINE = "anondb/run/engine.py"
+KNOW_THE_SOURCE = {"anondb/run/compile.py", "anondb/hierarchies/build/run_columns.py"}
+# what locks, renames and drops the tables of a release, of which it touches no row
+MOVES_TABLES = {"anondb/run/swap.py"}
+
+
+def names_in(node: ast.AST) -> set[str]:
+    inside = list(ast.walk(node))
+    return {one.id for one in inside if isinstance(one, ast.Name)} | {
+        one.attr for one in inside if isinstance(one, ast.Attribute)
+    }
+
+
+def source_tables(tree: ast.AST) -> Iterator[int]:
+    """Lines that take the source's table from a plan or a snapshot: what is not taken is in no statement."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr == "source"
+            and ast.unparse(node.value).endswith("plan")
+        ):
+            yield node.lineno
+        if isinstance(node, ast.Attribute) and ast.unparse(node).endswith("snapshot.source.relation"):
+            yield node.lineno
+
+
+def statements_over_rows(tree: ast.AST) -> Iterator[int]:
+    """Lines with a statement about the table that a release is written to."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or ast.unparse(node.func) != "Statement":
+            continue
+        if {"fresh", "release"} & names_in(node):
+            yield node.lineno
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_the_engine_alone_sends_statements_over_the_source(path: str) -> None:
+    if path == ENGINE or path in KNOW_THE_SOURCE:
+        assert list(source_tables(MODULES[path]))
+    else:
+        assert not list(source_tables(MODULES[path]))
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in MODULES if path.startswith(("anondb/run/", "anondb/methods/"))]
+)
+def test_the_engine_alone_sends_statements_over_the_rows_of_a_release(path: str) -> None:
+    if path not in MOVES_TABLES | {ENGINE}:
+        assert list(statements_over_rows(MODULES[path])) == []
+
+
+@pytest.mark.parametrize(
+    "code", ["rows = table(plan.source.name)", "copy(self.job.plan.source)", "look(snapshot.source.relation)"]
+)
+def test_a_source_that_is_taken_elsewhere_would_be_found(code: str) -> None:
+    assert list(source_tables(ast.parse(code)))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'db.one(Statement("count", sizes_of(self.fresh)))',
+        'db.run(Statement("delete", delete_from(release), answers=row(n=0)))',
+    ],
+)
+def test_a_statement_over_a_release_would_be_found(code: str) -> None:
+    assert list(statements_over_rows(ast.parse(code)))

@@ -212,7 +212,7 @@ class Anatomy:
     def _account(self) -> dict[str, Any]:
         """What a report shows that only the run knows."""
         policy, model, found = self.plan.policy, self.model, self.found
-        sizes = self.db.rows(Statement("class sizes", released.sizes(part(self.fresh, QUASI)), answers=SIZES))
+        sizes = self.job.engine.ask_release("class sizes", released.sizes(part(self.fresh, QUASI)), SIZES)
         return {
             "columns": [self._column(column) for column in policy.columns],
             "models": [

@@ -141,18 +141,16 @@ class Microaggregation:
         """
         k = self.policy.privacy.k
         rows, classes, smallest, largest, squares = self._count_classes()
-        [rare] = self.db.one(
-            Statement(
-                "rare terms", sets.rare_terms(self.fresh, self.column, k, self.ontology), answers=row(terms=0)
-            )
-        )
+        rare_terms = sets.rare_terms(self.fresh, self.column, k, self.ontology)
+        [[rare]] = self.job.engine.ask_release("rare terms", rare_terms, row(terms=0))
         self.published = Published(rows, classes, smallest, largest, squares, rare=int(rare))
 
     def _count_classes(self) -> tuple[int, ...]:
         if self.by_text:
             return self.job.engine.count_written(self.fresh, [self.column.name])
         count = sets.class_figures(self.fresh, self.column, self.ontology)
-        return tuple(map(int, self.db.one(Statement("count classes", count, answers=CLASS_COUNTS))))
+        [sizes] = self.job.engine.ask_release("count classes", count, CLASS_COUNTS)
+        return tuple(map(int, sizes))
 
     def verify(self) -> None:
         expected = self.found.records - self.share.suppressed
