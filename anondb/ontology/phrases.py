@@ -6,7 +6,7 @@ tagger carries its lexicon in the package. Both know English.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
@@ -20,14 +20,25 @@ Tag = Callable[[Sequence[str]], Tagged]
 LONGEST = 200  # characters of a phrase; what is longer names nothing
 
 
+STOP_WORDS = (
+    "clip", "clips", "com", "coupon", "coupons", "deal", "deals", "download", "downloads", "forum", "forums",
+    "homepage", "http", "image", "images", "info", "information", "link", "links", "online", "page", "pages", "photo",
+    "photos", "pic", "pics", "picture", "pictures", "price", "prices", "review", "reviews", "sale", "sales", "site",
+    "sites", "video", "videos", "web", "webpage", "website", "websites", "www",
+)  # fmt: skip
+"""What people type beside what they look for: it says how they want it, and not what."""
+
+
 @dataclass(frozen=True)
 class Tagger:
     name: str
     tag: Tag
 
-    def phrases(self, text: str) -> list[str]:
+    def phrases(self, text: str, stop_words: Collection[str] = ()) -> list[str]:
         """The noun phrases of a text in their order, each once, as terms are written."""
-        phrases = (phrase for tokens in _sentences(text) for phrase in noun_phrases(self.tag(tokens)))
+        phrases = (
+            phrase for tokens in _sentences(text) for phrase in noun_phrases(self.tag(tokens), stop_words)
+        )
         return list(dict.fromkeys(phrase for phrase in phrases if len(phrase) <= LONGEST))
 
 
@@ -43,14 +54,16 @@ def tagger() -> Tagger:
     )
 
 
-def noun_phrases(tagged: Tagged) -> Iterator[str]:
+def noun_phrases(tagged: Tagged, stop_words: Collection[str] = ()) -> Iterator[str]:
     """Nouns with the adjectives and nouns before them: cheap flights; of a lone word, the word itself.
 
-    A word that stands alone is a name, whatever it may be in a sentence: swimming.
+    A word that stands alone is a name, whatever it may be in a sentence: swimming. Stop words are not there: of
+    free pics nothing is left, as free is no noun.
     """
-    words = [(word, part) for word, part in tagged if any(map(str.isalnum, word))]
+    words = [word for word, _ in tagged if any(map(str.isalnum, word))]
+    tagged = [(word, part) for word, part in tagged if word.lower() not in stop_words]
     if len(words) == 1:
-        yield _term(words[0][0])
+        yield from (_term(word) for word in words if word.lower() not in stop_words)
         return
     for inside, run in groupby(tagged, key=lambda token: _may_be_inside(*token)):
         chunk = list(run) if inside else []

@@ -173,6 +173,14 @@ def read_text(spot: Spot, value: object) -> str:
     return value
 
 
+def read_texts(spot: Spot, value: object) -> tuple[str, ...]:
+    """A list of texts; there may be none."""
+    if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
+        message = f"{spot.key} must be a list of texts, not {shown(value)}"
+        raise UsageError(message, hint=f'write it as {spot.name} = ["…", "…"]')
+    return tuple(value)
+
+
 def choice(options: Collection[str]) -> Reader:
     """A reader of one of these words."""
 

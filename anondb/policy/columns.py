@@ -56,6 +56,10 @@ def check_columns(
                 f"{quoted(name)} is not fused by an ontology, so that no text of it is unknown to one",
                 "leave the key out",
             )
+        if "stop_words" in column and not (column.get("set") or "items" in column):
+            here.at("stop_words").report(
+                f"{quoted(name)} is no set of texts, of which words could be left out", "leave the key out"
+            )
         if "ontology" in column:
             _check_ontology(here, column, method if unread("ontology") else None, readers)
         if column.get("set") or "items" in column:

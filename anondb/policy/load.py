@@ -30,6 +30,7 @@ from anondb.policy.check import (
     read_share,
     read_table,
     read_text,
+    read_texts,
     shown,
     written,
 )
@@ -186,6 +187,7 @@ COLUMN: Mapping[str, Key] = {
     "unknown": Key(choice(("accept",))),
     "set": Key(read_flag),
     "items": Key(read_items),
+    "stop_words": Key(read_texts),
     "keep": Key(choice(("identifying",))),
 }
 PRIVACY: Mapping[str, Key] = {

@@ -60,6 +60,7 @@ class Column:
     min_level: int = 0
     max_level: int | None = None  # None: up to the root
     set: bool = False  # an array of texts
+    stop_words: tuple[str, ...] | None = None  # words of its texts that say nothing; None: the usual ones
     items: Items | None = None  # its texts are rows of another table
     ontology: tuple[
         str, ...

@@ -140,6 +140,25 @@ def test_names_may_have_any_characters(db: Database) -> None:
     assert list(release.class_sizes()) == [3]
 
 
+def test_stop_words_are_left_out_and_can_be_others(db: Database) -> None:
+    log(db, [["loud jazz pics"], ["pics of loud jazz", "pics"], *[["loud jazz"]] * 2])
+    db.run(a_policy())
+    assert {tuple(terms) for _, terms in released(db)} == {("loud jazz",)}
+    unmapped = [
+        db.run(a_policy(column=f"set = true, stop_words = {words}", privacy="suppression = 0.5")).result
+        for words in ("[]", '["Loud", "pics"]')
+    ]
+    assert [result.as_json()["unmapped"] for result in unmapped] == [2, 1]
+    assert {tuple(terms) for _, terms in released(db)} == {("jazz",)}
+
+
+def test_a_list_of_stop_words_is_one_of_texts_for_a_set() -> None:
+    with pytest.raises(PolicyError, match="stop_words must be a list of texts"):
+        a_policy(column='set = true, stop_words = "pics"')
+    with pytest.raises(PolicyError, match="is no set of texts, of which words"):
+        a_policy(column='stop_words = ["pics"]')
+
+
 def test_an_ontology_that_is_not_there_is_named(db: Database) -> None:
     log(db, LISTENERS)
     db.connection.execute("update anondb.ontology set name = 'other'")

@@ -6,7 +6,7 @@ import pytest
 
 from anondb.errors import UsageError
 from anondb.ontology import phrases
-from anondb.ontology.phrases import noun_phrases, tagger
+from anondb.ontology.phrases import STOP_WORDS, noun_phrases, tagger
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +30,21 @@ def _forget_tagger() -> None:
 )
 def test_texts_have_their_noun_phrases_in_order_and_once(text: str, found: list[str]) -> None:
     assert tagger().phrases(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Persian cat pics", ["persian cat"]),
+        ("pics of sphinxes", ["sphinxes"]),
+        ("free pictures", []),
+        ("Pics", []),
+        ("camera reviews online", ["camera"]),
+        ("picturesque villages", ["picturesque villages"]),
+    ],
+)
+def test_stop_words_of_searches_are_left_out_of_phrases(text: str, found: list[str]) -> None:
+    assert tagger().phrases(text, STOP_WORDS) == found
 
 
 def test_a_phrase_ends_with_its_noun_and_starts_with_what_describes_it() -> None:

@@ -26,7 +26,7 @@ class Mdav(ReleaseMethod):
     title = "microaggregation of sets of texts by their concepts (Batet et al. 2013)"
     options: ClassVar = {"variant": VARIANTS, "distance": DISTANCES, "draw": DRAWS}
     keys = frozenset({"seed"})
-    column_keys = frozenset({"set", "items", "ontology"})
+    column_keys = frozenset({"set", "items", "ontology", "stop_words"})
     models = ()
 
     def check(self, spot: Spot, policy: PolicyKeys) -> None:

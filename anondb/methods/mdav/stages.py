@@ -13,6 +13,9 @@ from anondb.methods.mdav.figures import SetFigures
 from anondb.methods.mdav.words import SetsFound
 from anondb.methods.method import Job
 from anondb.models.k_anonymity import MEANING, KAnonymity
+from anondb.ontology.model import normal_term
+from anondb.ontology.phrases import STOP_WORDS
+from anondb.ontology.phrases import tagger as find_tagger
 from anondb.policy.model import Policy
 from anondb.run.encode import take_keys
 from anondb.run.encode_sql import analyze
@@ -80,6 +83,11 @@ class Microaggregation:
         """Whether records of a class are released with the same texts, and not only with the same meaning."""
         return self.draw == "class"
 
+    @property
+    def stop_words(self) -> Sequence[str]:
+        said = self.policy.quasi[0].stop_words
+        return STOP_WORDS if said is None else said
+
     def encode(self) -> None:
         """The one pass over the source, and the concepts of its texts."""
         db, plan, names = self.db, self.plan, self.names
@@ -97,7 +105,7 @@ class Microaggregation:
                 Statement("unknown texts", _UNKNOWN_TEXTS, (self.ontology,), answers=no_rows("text"))
             )
         ]
-        tagger, phrases = tagged(unknown)
+        tagger, phrases = tagged(unknown, self.stop_words)
         db.copy(Statement("phrases", fill_scratch(sets.PHRASES)), phrases)
         db.run(Statement("phrase statistics", analyze(sets.PHRASES)))
         mapped, unmapped, *_ = db.one(
@@ -248,11 +256,11 @@ class Microaggregation:
         }
 
 
-def tagged(texts: Sequence[str]) -> tuple[str | None, Iterable[tuple[str, str]]]:
+def tagged(
+    texts: Sequence[str], stop_words: Iterable[str] = STOP_WORDS
+) -> tuple[str | None, Iterable[tuple[str, str]]]:
     """The phrases of texts, and who found them; nobody, where there is no text."""
     if not texts:
         return None, ()
-    from anondb.ontology.phrases import tagger as find_tagger
-
-    tagger = find_tagger()
-    return tagger.name, ((text, phrase) for text in texts for phrase in tagger.phrases(text))
+    tagger, left_out = find_tagger(), frozenset(map(normal_term, stop_words))
+    return tagger.name, ((text, phrase) for text in texts for phrase in tagger.phrases(text, left_out))
