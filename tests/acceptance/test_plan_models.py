@@ -34,6 +34,9 @@ t_closeness = [
     { column = "score", t = 0.3, distance = "ordered" },
     { column = "ill", t = 0.3, distance = "hierarchical" },
 ]"""
+LIKE = """\
+beta_likeness = [{ column = "ill", beta = 1 }, { column = "score", beta = 1, kind = "enhanced" }]
+delta_disclosure = { column = "score", delta = 0.5 }"""
 UNIT = 'unit = "patient"'
 NUMBERED = '{ role = "other", keep = "identifying" }'
 
@@ -43,6 +46,8 @@ NUMBERED = '{ role = "other", keep = "identifying" }'
     [
         ([DIVERSE], "classes", 0),
         ([CLOSE, "suppression = 0.1"], "semantic", 0),
+        ([LIKE, "suppression = 0.1"], "loss", 0),
+        ([UNIT, LIKE, 'suppression = 0.3\nsuppress = "mask"'], "classes", 8),
         ([UNIT, DIVERSE, CLOSE, "suppression = 0.3"], "loss", 8),
         ([UNIT, CLOSE, 'suppression = 0.3\nsuppress = "mask"'], "discernibility", 8),
     ],
