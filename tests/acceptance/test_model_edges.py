@@ -23,7 +23,7 @@ from anondb.sqltree.build import Node, equal, number
 pytestmark = pytest.mark.once  # another server version would say the same
 
 LEVELLED = ("datafly", "incognito", "optimal")
-EVERY = (*LEVELLED, "mondrian")
+EVERY = (*LEVELLED, "mondrian", "fusion")
 Wards = Mapping[str | None, Sequence[str | None]]
 FLU_AND_COLD = ("flu", "cold", "flu", "cold")
 THREE: Wards = {"a": FLU_AND_COLD, "b": FLU_AND_COLD, "c": ("flu", "cold", "ulcer", "flu")}
