@@ -13,7 +13,7 @@ from anondb.cli.experiments.options_and_tables import names, numbers, progress_b
 from anondb.cli.options import Dsn, Json, Public, require_possible_files
 from anondb.cli.output import echo_json, out, plain, write
 from anondb.errors import UsageError
-from anondb.methods.registry import STUDIED, levelled, listed
+from anondb.methods.registry import STUDIED
 
 if TYPE_CHECKING:
     from anondb.study.gsl_study import Study, Weighting
@@ -41,7 +41,10 @@ def gsl(
         str, typer.Option("--k", metavar="K,…", help="The k to anonymize for.")
     ] = "2,5,10,20,50,100",
     algorithms: Annotated[
-        str, typer.Option(metavar="NAME,…", help=f"What anonymizes: {listed(levelled())}.")
+        str,
+        typer.Option(
+            metavar="NAME,…", help="What anonymizes: algorithms that release each column at one level."
+        ),
     ] = ",".join(STUDIED),
     measure: Annotated[str, typer.Option(help="The similarity that the scores are made of.")] = "wup",
     ontology: Annotated[str, typer.Option(metavar="NAME", help="That knows the words.")] = "wordnet",

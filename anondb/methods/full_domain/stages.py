@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from anondb.methods.counting import Counting
 from anondb.methods.full_domain import search as searching
 from anondb.methods.full_domain.method import FullDomain
 from anondb.methods.full_domain.nodes import Account, lattice_account
@@ -10,6 +9,7 @@ from anondb.methods.full_domain.publish import write
 from anondb.methods.full_domain.words import NodeFound
 from anondb.methods.method import Job
 from anondb.methods.outcome import Levels
+from anondb.run.counting import Counting
 from anondb.run.encode import chosen_levels
 from anondb.run.plan import Options
 

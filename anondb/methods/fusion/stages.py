@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anondb.methods.counting import Counting
 from anondb.methods.fusion import search as fusing
 from anondb.methods.fusion import sql
 from anondb.methods.mondrian import search as partitioning
+from anondb.run.counting import Counting
 from anondb.run.evaluate import Evaluating
 from anondb.run.search import judged_models, put_reference_down
 

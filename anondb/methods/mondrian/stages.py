@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from anondb.methods.counting import Counting
 from anondb.methods.mondrian import search as partitioning
 from anondb.methods.mondrian.sql import Partitioning
 from anondb.methods.mondrian.words import PartitionsFound
+from anondb.run.counting import Counting
 from anondb.run.search import judged_models, put_reference_down
 
 
