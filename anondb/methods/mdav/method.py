@@ -11,6 +11,7 @@ from anondb.errors import Problem, UsageError
 from anondb.methods.mdav.compile import coded_set, item_rows, with_item_columns
 from anondb.methods.mdav.mdav import DISTANCES, DRAWS, SET_TYPE, VARIANTS
 from anondb.methods.method import Job, ReleaseMethod, Stages
+from anondb.models.l_diversity import LDiversity
 from anondb.models.model import SensitiveModel
 from anondb.policy.check import PolicyKeys, Spot
 from anondb.policy.model import Column, Method, Policy, Role
@@ -27,7 +28,7 @@ class Mdav(ReleaseMethod):
     options: ClassVar = {"variant": VARIANTS, "distance": DISTANCES, "draw": DRAWS}
     keys = frozenset({"seed"})
     column_keys = frozenset({"set", "items", "ontology", "stop_words"})
-    models = ()
+    models = (LDiversity,)
 
     def check(self, spot: Spot, policy: PolicyKeys) -> None:
         """Its one quasi-identifier is a set."""
@@ -55,6 +56,12 @@ class Mdav(ReleaseMethod):
                     "leave the key out: a record without texts is released as an empty set, with k - 1 others",
                 )
 
+        if LDiversity.name in policy.privacy and policy.method.get("draw") == "record":
+            spot.at("method", "draw").report(
+                f'with draw = "record" records need not look alike, and {LDiversity.name} needs classes',
+                'leave the key out: draw = "class" gives the records of a class the same terms',
+            )
+
     def unread_key(self, key: str) -> tuple[str, str]:
         if key in ("measure", "strict"):
             hint = 'leave the key out; variant = "non_semantic" compares without meaning'
@@ -62,7 +69,7 @@ class Mdav(ReleaseMethod):
         return super().unread_key(key)
 
     def without_model(self, model: type[SensitiveModel]) -> str:
-        return f"{self.name} protects by k alone, and does not look at sensitive columns"
+        return f"{self.name} protects by k and {LDiversity.name}, and merges no classes for {model.name}"
 
     def with_own_columns(self, policy: Policy, snapshot: Snapshot) -> tuple[Snapshot, Sequence[Problem]]:
         return with_item_columns(policy, snapshot)

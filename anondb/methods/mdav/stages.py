@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from anondb.errors import UnsatisfiableError, UsageError
 from anondb.evaluation.metric_value import MetricValue
 from anondb.methods.mdav import mdav
 from anondb.methods.mdav import sql as sets
+from anondb.methods.mdav.diversity import Diversity
 from anondb.methods.mdav.figures import SetFigures
 from anondb.methods.mdav.words import SetsFound
 from anondb.methods.method import Job
@@ -60,6 +62,7 @@ class Microaggregation:
     def __init__(self, job: Job) -> None:
         self.job, self.db, self.plan, self.fresh = job, job.db, job.plan, job.fresh
         self.names = job.plan.scratch(job.run)
+        self.diversity = Diversity(job, self.names)
 
     @property
     def policy(self) -> Policy:
@@ -122,10 +125,13 @@ class Microaggregation:
     def search(self) -> None:
         """Distances of records, the classes that they make, and what of their centroids k records have."""
         self._refuse_impossible()
+        self.diversity.prepare()
         method, k = self.policy.method, self.policy.privacy.k
         measure = mdav.MEASURES[method.variant or mdav.VARIANTS[0]]
         self.db.run(Statement("distances", _DISTANCES, (method.distance or mdav.DISTANCES[0], measure)))
         self.db.run(Statement("partition", _PARTITION, (k,)))
+        self.share = self.diversity.see_to(self.share)
+        self._refuse_suppression()
         self.db.run(Statement("centroids", _CENTROIDS, (k,)))
 
     def publish(self) -> None:
@@ -151,7 +157,8 @@ class Microaggregation:
         rows, classes, smallest, largest, squares = self._count_classes()
         rare_terms = sets.rare_terms(self.fresh, self.column, k, self.ontology)
         [[rare]] = self.job.engine.ask_release("rare terms", rare_terms, row(terms=0))
-        self.published = Published(rows, classes, smallest, largest, squares, rare=int(rare))
+        reached = self.diversity.reached(self.fresh, self.column.name) if rows else ()
+        self.published = Published(rows, classes, smallest, largest, squares, reached, rare=int(rare))
 
     def _count_classes(self) -> tuple[int, ...]:
         if self.by_text:
@@ -186,7 +193,8 @@ class Microaggregation:
     def result(self, seconds: dict[str, float]) -> Result:
         found, published = self.found, self.published
         by_concept = None if self.by_text else (self.column.name, self.ontology)
-        finding = SetsFound(found.concepts, found.texts, found.unmapped, by_concept)
+        merged = self.diversity.merged
+        finding = SetsFound(found.concepts, found.texts, found.unmapped, by_concept, merged)
         texts = {"texts": float(found.texts), "texts_unmapped": float(found.unmapped)}
         return Result.of(
             self.job,
@@ -198,17 +206,24 @@ class Microaggregation:
             suppressed=self.share.suppressed,
             classes=published.classes,
             k=published.smallest,
-            metrics={**published.class_sizes(), **texts},
+            metrics={**published.class_sizes(), **self._reached(), **texts},
             metric_values=self.metric_values,
             report=self.report,
         )
+
+    def _reached(self) -> Mapping[str, float]:
+        return self.published.reached(self.policy.privacy) if self.published.rows else {}
+
+    def _models(self) -> Iterable[dict[str, Any]]:
+        pairs = zip(self.diversity.judged, self.published.models, strict=True)
+        return (one.model.account(reached) for one, reached in pairs)
 
     def show_search(self) -> None:
         self.search()
 
     def _refuse_impossible(self) -> None:
         """Raises where the source is empty, or no release could have classes of k."""
-        policy, found, share, k = self.policy, self.found, self.share, self.policy.privacy.k
+        policy, found, k = self.policy, self.found, self.policy.privacy.k
         if found.records == 0 and not self.job.options.allow_empty:
             raise UsageError(
                 f"source {policy.source} is empty",
@@ -219,6 +234,11 @@ class Microaggregation:
                 f"k = {k} is larger than the source, which has {found.records} records",
                 hint="lower k, or add records",
             )
+        self._refuse_suppression()
+
+    def _refuse_suppression(self) -> None:
+        """Raises where more records would be left out than the policy allows."""
+        policy, found, share, k = self.policy, self.found, self.share, self.policy.privacy.k
         if share.suppressed > policy.privacy.may_suppress(found.records):
             without = found.records - found.with_concepts
             raise UnsatisfiableError(
@@ -246,7 +266,7 @@ class Microaggregation:
                 {"name": column.name, "role": str(column.role)} | (meaning if column.is_set else {})
                 for column in policy.columns
             ],
-            "models": [reached] if published.rows else [],
+            "models": [reached, *self._models()] if published.rows else [],
             "suppression": {
                 "allowed": policy.privacy.suppression,
                 "how": policy.privacy.suppress,

@@ -21,6 +21,7 @@ class SetsFound(Finding):
     texts: int  # of records, each once
     unmapped: int  # those that mean no concept, and are not released
     by_concept: tuple[str, str] | None = None  # column and ontology, where classes do not have the same texts
+    merged: int = 0  # classes, with the nearest, as their sensitive values were too much alike
 
     def as_json(self) -> dict[str, Any]:
         return {"concepts": self.concepts, "unmapped": self.unmapped}
@@ -40,8 +41,13 @@ class SetsFound(Finding):
         return sql.class_sizes(release, *self.by_concept)
 
     def way(self, result: Result) -> list[str]:
-        return [
+        lines = [
             f"{result.algorithm} grouped sets of {self.concepts:,} different concepts; "
             f"{self.unmapped:,} of {self.texts:,} text{'s' * (self.texts != 1)} mean none of the ontology, "
             "and are not released"
         ]
+        if self.merged:
+            lines.append(
+                f"{self.merged:,} class{'es' * (self.merged != 1)} took in the nearest, for l-diversity"
+            )
+        return lines
