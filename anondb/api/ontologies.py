@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from anondb.db import ontology as stored
 from anondb.db.install import upgrade
@@ -11,6 +12,10 @@ from anondb.db.ontology import Loaded, OntologyInfo, Sense, TermMapping
 from anondb.db.session import Session
 from anondb.ontology import load as ontology_files
 from anondb.ontology.model import Progress, split
+
+if TYPE_CHECKING:  # what only a review needs is loaded by it
+    from anondb.db.senses import ReviewedValue
+    from anondb.policy.accept import PolicyInput
 
 
 class Ontologies:
@@ -68,6 +73,17 @@ class Ontologies:
         """What users said that terms mean."""
         upgrade.require_current(self._session)
         return stored.mappings(self._session, ontology)
+
+    def review(self, policy: PolicyInput) -> builtins.list[ReviewedValue]:
+        """What each text of a policy's columns would mean to a run; `map` says what it is to mean instead."""
+        from anondb.db import senses
+        from anondb.methods.meanings import ontologies
+        from anondb.ontology.phrases import phrases_of
+        from anondb.policy.accept import policy_from
+
+        upgrade.require_current(self._session)
+        policy = policy_from(policy)
+        return senses.review(self._session, policy, ontologies(policy), phrases_of)
 
     def drop(self, name: str) -> None:
         """Forgets a stored ontology, with what was derived from it."""

@@ -11,7 +11,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from anondb.api import connect
-from anondb.cli.options import Dsn, Json
+from anondb.cli.options import Dsn, Json, PolicyFile
 from anondb.cli.output import echo_json, err, is_watched, out, plain, table
 from anondb.errors import UsageError
 from anondb.ontology.load import WORDNET
@@ -157,6 +157,45 @@ def map_(
     for mapping in mappings:
         listing.add_row(plain(mapping.term), plain(mapping.label), plain(mapping.key))
     out.print(listing if mappings else f"no terms are mapped in {plain(ontology)}")
+
+
+@app.command()
+def review(policy: PolicyFile, dsn: Dsn = None, as_json: Json = False) -> None:
+    """List what the texts of a policy's columns would mean to a run: value, sense, gloss, and how it was found.
+
+    Most frequent first; what no ontology knows has no sense. What is wrong is put right
+    by a mapping, for this and all further runs.
+
+    Examples:
+
+      anondb ontology review visits.toml
+
+      anondb ontology map fields 'field#1'
+    """
+    with connect(dsn) as db:
+        found = db.ontologies.review(policy)
+    if as_json:
+        echo_json([asdict(value) for value in found])
+        return
+    if not found:
+        out.print("no column of the policy is compared by an ontology")
+        return
+    listing = table("column", "value", ">records", "sense", "how", "gloss")
+    for value in found:
+        said = value.value if value.phrase in (None, value.value) else f"{value.value}: {value.phrase}"
+        chosen = f", of {value.senses}" if (value.senses or 0) > 1 else ""
+        listing.add_row(
+            plain(value.column),
+            plain(said),
+            f"{value.records:,}",
+            plain(value.concept or "unknown"),
+            f"{value.how or ''}{chosen}",
+            plain(value.gloss or ""),
+        )
+    out.print(listing)
+    unknown = sum(value.concept is None for value in found)
+    out.print(f"{len(found):,} texts, of which {unknown:,} mean nothing to their ontology")
+    out.print("  hint: say what a text means: anondb ontology map VALUE CONCEPT")
 
 
 @app.command()

@@ -17,6 +17,9 @@ from anondb.ontology.model import normal_term
 Tagged = Sequence[tuple[str, str]]  # tokens with their part of speech, as the Penn Treebank names it
 Tag = Callable[[Sequence[str]], Tagged]
 
+_CLASSIFIERS = frozenset(
+    "type grade stage class level phase category degree group form kind no nr number version".split()
+)
 LONGEST = 200  # characters of a phrase; what is longer names nothing
 
 
@@ -54,6 +57,12 @@ def tagger() -> Tagger:
     )
 
 
+def phrases_of(text: str, stop_words: Collection[str] | None = None) -> list[str]:
+    """What is looked up of a text in a set; without the usual stop words, unless others are said."""
+    left_out = STOP_WORDS if stop_words is None else stop_words
+    return tagger().phrases(text, frozenset(map(normal_term, left_out)))
+
+
 def noun_phrases(tagged: Tagged, stop_words: Collection[str] = ()) -> Iterator[str]:
     """Nouns with the adjectives and nouns before them: cheap flights; of a lone word, the word itself.
 
@@ -61,14 +70,20 @@ def noun_phrases(tagged: Tagged, stop_words: Collection[str] = ()) -> Iterator[s
     free pics nothing is left, as free is no noun.
     """
     words = [word for word, _ in tagged if any(map(str.isalnum, word))]
-    tagged = [(word, part) for word, part in tagged if word.lower() not in stop_words]
+    # textblob knows few numbers
+    tagged = [
+        (word, "CD" if word.isdigit() else part) for word, part in tagged if word.lower() not in stop_words
+    ]
     if len(words) == 1:
         yield from (_term(word) for word in words if word.lower() not in stop_words)
         return
     for inside, run in groupby(tagged, key=lambda token: _may_be_inside(*token)):
         chunk = list(run) if inside else []
+        numbered = chunk and not chunk[-1][1].startswith(("NN", "VBG"))
         while chunk and not chunk[-1][1].startswith(("NN", "VBG")):
             chunk.pop()  # a phrase ends with its noun
+        if numbered and len(chunk) > 1 and chunk[-1][0].lower() in _CLASSIFIERS:
+            chunk.pop()  # diabetes mellitus type 2 is a diabetes, and no type
         if chunk:
             yield _term(" ".join(word for word, _ in chunk).replace(" 's", "'s"))
 

@@ -55,10 +55,12 @@ begin atomic
               from (select distinct x.noun from value as x) as v) as s
     ), ranked as (
         select l.term, l.concept, l.how, l.senses,
-               row_number() over (partition by l.term order by l.score desc, l.sense, l.concept) as rank
+               row_number() over (partition by l.term
+                                  order by l.score desc, anondb.is_name(l.concept), l.sense, l.concept) as rank
         from anondb.lesk((select array_agg(distinct n.alike) from noun as n), ontology) as l
     )
-    select v.term, r.concept, r.how, r.senses
+    select v.term, r.concept,
+           case when v.noun = anondb.label_without_sense(btrim(v.term)) then r.how else 'noun' end, r.senses
     from value as v
     join noun as n on n.noun = v.noun
     join ranked as r on r.term = n.alike and r.rank = 1;
@@ -143,3 +145,53 @@ end $$;
 comment on function anondb.concept_likeness(int[], int[], text, int) is
 'The similarity of every two different concepts of one ontology, in both directions, in parts of a whole; those of none '
 'are left out.';
+
+create function anondb.texts_of(source regclass, source_column name) returns table (text text, records bigint)
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
+declare
+    v_is_array boolean;
+begin
+    select t.typcategory = 'A' into v_is_array
+    from pg_attribute as a join pg_type as t on t.oid = a.atttypid
+    where a.attrelid = source and a.attname = source_column and not a.attisdropped;
+    return query execute format(
+        case when v_is_array
+             then 'select u.text::text, count(*) from %s as t cross join unnest(t.%I) as u (text) where u.text is not null group by 1'
+             else 'select t.%2$I::text, count(*) from %1$s as t where t.%2$I is not null group by 1' end,
+        source, source_column);
+end $$;
+comment on function anondb.texts_of(regclass, name) is
+'The different texts of a column, each with its records; of an array, those in it.';
+
+create function anondb.review_values(source regclass, source_column name, ontologies text[] = '{wordnet}')
+returns table (
+    value text, records bigint, ontology text, concept text, label text, gloss text, how text, senses bigint)
+language sql stable parallel restricted
+begin atomic
+    with said as materialized (
+        select t.text, t.records from anondb.texts_of(source, source_column) as t
+    ), meant as materialized (
+        select m.term, m.concept, m.how, m.senses
+        from anondb.value_concepts((select array_agg(s.text) from said as s), ontologies) as m
+    )
+    select s.text, s.records, o.name, c.key, c.label, c.gloss, m.how, m.senses
+    from said as s
+    left join meant as m on m.term = s.text
+    left join anondb.concept as c on c.id = m.concept
+    left join anondb.ontology as o on o.id = c.ontology;
+end;
+comment on function anondb.review_values(regclass, name, text[]) is
+'What the values of a column would mean to a run: in which ontology, which concept with its gloss, how it was found, and of how '
+'many senses it was chosen; NULL for what none of them knows.';
+
+create function anondb.review_phrases(texts text[], phrases text[], ontology text = 'wordnet')
+returns table (value text, phrase text, concept text, label text, gloss text)
+language sql stable parallel safe
+begin atomic
+    select p.text, p.phrase, c.key, c.label, c.gloss
+    from unnest(texts, phrases) as p (text, phrase)
+    left join anondb.first_senses(phrases, anondb.find_ontology(ontology)) as s on s.term = p.phrase
+    left join anondb.concept as c on c.id = s.concept;
+end;
+comment on function anondb.review_phrases(text[], text[], text) is
+'What the phrases of texts mean: each with its concept, the best known one, and its gloss; NULL for what is unknown.';

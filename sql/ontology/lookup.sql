@@ -55,11 +55,11 @@ begin atomic
         group by h.term, h.phrase, h.place = 0
     ), headed as materialized (
         select distinct on (h.term) h.term, h.concept
-        from (select h.term, h.place, 0 as way, l.pos, 0 as length, '' as lemma, l.sense, l.concept from head as h
+        from (select h.term, h.place, 0 as way, l.pos, 0 as length, l.lemma, l.sense, l.concept from head as h
               join anondb.lexeme as l on l.ontology = first_senses.ontology and l.lemma = h.phrase
               where h.place > 0
               union all
-              select h.term, h.place, s.place::int, l.pos, 0, '', l.sense, l.concept from head as h
+              select h.term, h.place, s.place::int, l.pos, 0, l.lemma, l.sense, l.concept from head as h
               cross join lateral unnest(anondb.singulars(h.phrase)) with ordinality as s (lemma, place)
               join anondb.lexeme as l on l.ontology = first_senses.ontology and l.lemma = s.lemma
               where h.place > 0
@@ -68,7 +68,9 @@ begin atomic
               join anondb.lexeme as l on l.ontology = first_senses.ontology and l.stem = anondb.stem(h.phrase)
               -- a stop word has no stem, and otherness is not what "other" means
               where h.stems and ts_lexize('pg_catalog.english_stem', h.phrase) is distinct from '{}') as h
-        order by h.term, h.place, h.way, h.pos, h.length, h.lemma collate "C", h.sense
+        -- what is about fields is about no W. C. Fields, unless nothing else is found
+        order by h.term, h.place > 0 and anondb.is_name(anondb.best_known(first_senses.ontology, h.lemma, h.pos)),
+                 h.place, h.way, h.pos, h.length, h.lemma collate "C", h.sense
     )
     select n.term, n.concept from named as n
     union all select s.term, s.concept from spelt as s

@@ -13,7 +13,20 @@ return array_remove(array[
     case when term like '%s' and term not like '%ss' then left(term, -1) end], null);
 comment on function anondb.singulars(text) is 'What a term may be the plural of.';
 
-create function anondb.word_senses(term text, ontology int, stems boolean = true)
+create function anondb.is_name(concept int) returns boolean
+language sql stable parallel safe
+return exists (select from anondb.concept_edge as e where e.child = is_name.concept and e.kind = 'instance');
+comment on function anondb.is_name(int) is
+'Whether a concept is one thing with a name of its own: a person, a place, a single event.';
+
+create function anondb.best_known(ontology int, lemma text, pos text) returns int
+language sql stable parallel safe
+return (select l.concept from anondb.lexeme as l
+        where l.ontology = best_known.ontology and l.lemma = best_known.lemma and l.pos = best_known.pos
+        order by l.sense limit 1);
+comment on function anondb.best_known(int, text, text) is 'The first sense of a word as a noun or a verb.';
+
+create function anondb.word_senses(term text, ontology int, stems boolean = true, names boolean = true)
 returns table (concept int, sense int, how text)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp rows 4 as $$
 -- The first way that finds anything wins, and nouns go before verbs: hierarchies are made of things.
@@ -23,12 +36,15 @@ declare
     v_how text;
 begin
     select l.pos into v_pos from anondb.lexeme as l
-    where l.ontology = word_senses.ontology and l.lemma = term order by l.pos limit 1;
+    where l.ontology = word_senses.ontology and l.lemma = term
+      and (names or not anondb.is_name(anondb.best_known(l.ontology, l.lemma, l.pos)))
+    order by l.pos limit 1;
     if v_pos is null then
         v_how := 'plural';
         select l.lemma, l.pos into v_lemma, v_pos
         from unnest(anondb.singulars(term)) with ordinality as s (lemma, place)
         join anondb.lexeme as l on l.ontology = word_senses.ontology and l.lemma = s.lemma
+        where names or not anondb.is_name(anondb.best_known(l.ontology, l.lemma, l.pos))
         order by s.place, l.pos limit 1;
     end if;
     if v_pos is null and stems then
@@ -38,6 +54,7 @@ begin
         where l.ontology = word_senses.ontology and l.stem = anondb.stem(term)
           -- a stop word has no stem, and otherness is not what "other" means
           and ts_lexize('english_stem', term) is distinct from '{}'
+          and (names or not anondb.is_name(anondb.best_known(l.ontology, l.lemma, l.pos)))
         order by l.pos, length(l.lemma), l.lemma collate "C" limit 1;
     end if;
     return query
@@ -45,8 +62,9 @@ begin
         from anondb.lexeme as l
         where l.ontology = word_senses.ontology and l.lemma = v_lemma and l.pos = v_pos order by l.sense;
 end $$;
-comment on function anondb.word_senses(text, int, boolean) is
-'The senses of a word or a known phrase in an ontology: as it stands, as a plural, or, if asked for, by its stem.';
+comment on function anondb.word_senses(text, int, boolean, boolean) is
+'The senses of a word or a known phrase in an ontology: as it stands, as a plural, or, if asked for, by its stem; also '
+'where it is best known as the name of a person or a place, unless told.';
 
 create function anondb.phrase_heads(term text) returns text[]
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
@@ -62,6 +80,11 @@ begin
     while v_last > 0 and (v_words[v_last] !~ '[^0-9[:punct:]]{2}' or v_words[v_last] ~ '^[ivx]+$') loop
         v_last := v_last - 1;
     end loop;
+    -- diabetes mellitus type 2 is a diabetes, and no type
+    if v_last between 2 and cardinality(v_words) - 1
+       and v_words[v_last] = any('{type,grade,stage,class,level,phase,category,degree,group,form,kind,no,nr,number,version}') then
+        v_last := v_last - 1;
+    end if;
     select min(w.place) - 1 into v_before
     from unnest(v_words) with ordinality as w (word, place)
     where w.place between 2 and v_last - 1
@@ -90,7 +113,9 @@ declare
     v_phrases text[] := array[v_term, v_apart, v_joined, v_apart];
     v_phrase text;
     v_place int := 0;
+    v_heads text[];
     v_stems boolean;
+    v_names boolean;
     v_senses int;
 begin
     if v_sense is null then
@@ -122,19 +147,25 @@ begin
     loop
         v_place := v_place + 1;
         if v_place = 5 then
-            v_phrases := v_phrases || anondb.phrase_heads(v_term) || anondb.phrase_heads(v_apart);
+            -- what is about fields is about no W. C. Fields, unless nothing else is found
+            v_heads := anondb.phrase_heads(v_term) || anondb.phrase_heads(v_apart);
+            v_phrases := v_phrases || v_heads || v_heads;
         end if;
         exit when v_place > cardinality(v_phrases);
         v_phrase := v_phrases[v_place];
         -- the whole by its stem after its other spellings; a head is a noun, not a participle with its stem
         v_stems := v_place = 4 or v_place > 4 and position(' ' in v_phrase) > 0;
-        continue when v_phrase is null or v_place <> 4 and v_phrase = any(v_phrases[:v_place - 1]);
+        v_names := v_place <= 4 or v_sense is not null or v_place > 4 + cardinality(v_heads);
+        continue when v_phrase is null or v_place <> 4 and v_phrase = any(v_phrases[:least(v_place - 1, 4)])
+                   or v_place > 4 and v_phrase = any(v_phrases[case when v_names and v_sense is null
+                                                                    then 5 + cardinality(v_heads) else 5 end:v_place - 1]);
         return query
             select w.concept, w.sense, case when v_place > 4 then 'head' else w.how end
-            from anondb.word_senses(v_phrase, ontology, v_stems) as w
+            from anondb.word_senses(v_phrase, ontology, v_stems, v_names) as w
             where v_sense is null or w.sense = v_sense;
         if found then return; end if;
-        select count(*) into v_senses from anondb.word_senses(v_phrase, ontology, v_stems) where v_sense is not null;
+        select count(*) into v_senses
+        from anondb.word_senses(v_phrase, ontology, v_stems) where v_sense is not null;
         if v_senses > 0 then
             raise exception '"%" has no sense %', v_phrase, v_sense
                 using errcode = 'SA131', hint = format('It has %s in this ontology.', v_senses);

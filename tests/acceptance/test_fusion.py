@@ -237,6 +237,36 @@ def test_a_value_is_looked_up_in_the_first_ontology_that_knows_it(leisure: Clini
     assert squeezed('there is no ontology "sicknes"') in squeezed(refused.stderr)
 
 
+def test_senses_can_be_reviewed_and_put_right_before_a_run(leisure: Clinic) -> None:
+    visits(
+        leisure,
+        "reason text, ward text",
+        *[(reason, "A") for reason in ("Tennis", "Tennis", "swims", "chess")],
+    )
+    policy = fusion(leisure, {"reason": MEANT, "ward": BARE})
+
+    def reviewed() -> list[tuple[object, ...]]:
+        said = leisure.cli("ontology", "review", policy, "--json")
+        assert (said.returncode, said.stderr) == (0, "")
+        fields = ("column", "value", "records", "ontology", "label", "how", "senses")
+        return [tuple(value[field] for field in fields) for value in json.loads(said.stdout)]
+
+    tennis = ("reason", "Tennis", 2, "leisure", "tennis", "key", 1)
+    assert reviewed() == [
+        tennis,
+        ("reason", "chess", 1, None, None, None, None),
+        ("reason", "swims", 1, "leisure", "swimming", "noun", 1),
+    ]
+    leisure.cli("ontology", "map", "chess", "reading", "--ontology", "leisure")
+    assert ("reason", "chess", 1, "leisure", "reading", "mapping", 1) in reviewed()
+    shown = leisure.cli("ontology", "review", policy)
+    for words in ("chess", "mapping", "3 texts, of which 0 mean nothing to their ontology"):
+        assert squeezed(words) in squeezed(shown.stdout)
+    assert leisure.execute("select to_regclass('share.admissions')") == [(None,)]
+    said = leisure.has_released(policy)
+    assert said["unknown"]["reason"] == {"texts": 0, "records": 0}
+
+
 def test_an_ontology_is_for_texts(clinic: Clinic) -> None:
     visits(clinic, "reason int", (1,), (1,))
     said = clinic.cli("run", fusion(clinic, {"reason": MEANT}))

@@ -121,3 +121,15 @@ def test_every_distance_gives_classes_of_k(db: Database) -> None:
 def test_a_policy_for_sets_says_what_is_wrong(column: str, problem: str) -> None:
     with pytest.raises(PolicyError, match=problem):
         a_policy(column=column)
+
+
+def test_the_phrases_of_texts_can_be_reviewed_before_a_run(db: Database) -> None:
+    """Most frequent first; what is no term by itself has a line for each of its phrases."""
+    log(db, [["jazz"], ["jazz", "football near jazz"], ["qwertz"]])
+    found = [(v.value, v.records, v.phrase, v.label) for v in db.ontologies.review(a_policy())]
+    assert found == [
+        ("jazz", 2, "jazz", "jazz"),
+        ("football near jazz", 1, "football", "football"),
+        ("football near jazz", 1, "jazz", "jazz"),
+        ("qwertz", 1, "qwertz", None),
+    ]

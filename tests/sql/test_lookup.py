@@ -15,6 +15,7 @@ PARTS = (
     "cheap", "old", "the", "red", "senior", "of", "in", "for", "12", "xqz", "others", "other", "running", "iii", "-",
     "women", "boxes", "wolves", "knives", "software", "engineer", "tooth", "brush", "dogs", "men", "cancer", "lung",
     "/", "nurses", "photographing", "fire", "fighter", "São", "é", "(", ")", ",", "&", "bus", "stop", "s", "churches",
+    "fields", "parks", "Paris", "type", "2", "grade", "jordan", "wells",
 )  # fmt: skip
 ODD = (
     "",

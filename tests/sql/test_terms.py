@@ -96,6 +96,12 @@ FOUND = {
         "Ward B": "ward.n.01",
         "stage IV melanoma": "melanoma.n.01",
         "HIV/AIDS": "aids.n.01",
+        # W. C. Fields is a comedian, and what stands before a number is no head if it only counts
+        "rice fields": "field.n.01",
+        "trip Paris": "paris.n.01",
+        "diabetes mellitus type 2": "diabetes_mellitus.n.01",
+        "cancer stage IV": "cancer.n.01",
+        "Grade 12": "class.n.02",
     },
     "key": {"dog.n.01": "dog.n.01", "DOG.N.01": "dog.n.01"},
     "root": {"*": "entity.n.01", " * ": "entity.n.01"},

@@ -60,6 +60,14 @@ def test_a_phrase_ends_with_its_noun_and_starts_with_what_describes_it() -> None
     assert list(noun_phrases(tagged)) == ["big red bus"]
 
 
+def test_what_only_numbers_a_thing_is_not_what_a_phrase_is_about() -> None:
+    tagged = [("chronic", "JJ"), ("diabetes", "NN"), ("type", "NN"), ("2", "CD")]
+    assert list(noun_phrases(tagged)) == ["chronic diabetes"]
+    assert list(noun_phrases([*tagged[:3], ("pain", "NN")])) == ["chronic diabetes type pain"]
+    assert tagger().phrases("diabetes mellitus type 2") == ["diabetes mellitus"]
+    assert list(noun_phrases([("a", "DT"), ("type", "NN"), ("2", "CD")])) == ["type"]
+
+
 def test_a_sense_in_a_text_is_no_sense_of_ours() -> None:
     """Somebody's `dog#9` must not be looked up as the ninth sense, which there is not."""
     assert all("#" not in phrase for phrase in tagger().phrases("dog#9 and cat#77"))
