@@ -18,7 +18,7 @@ from anondb.run.plan import Options, Place, Plan
 from anondb.sqltree.tables import ItemRows, Quasi, Relation, SourceColumn
 
 if TYPE_CHECKING:  # what only runs need is loaded by runs
-    from anondb.report.model import ComparedRun
+    from anondb.report.model import ComparedRun, ReportData, RunSummary
     from anondb.run.engine import Engine
     from anondb.run.kept_columns import KeptColumns
     from anondb.run.result import Result
@@ -150,6 +150,10 @@ class ReleaseMethod(ABC):
     suppression: ClassVar[float] = (
         0.0  # the share of records that may be left out where a policy does not say
     )
+    without_levels: ClassVar[str] = "each class has values of its own"
+    """What a report says of a quasi-identifier that has no level."""
+    headline_metrics: ClassVar[Mapping[str, str]] = {}
+    """Metrics that a report of its runs shows first, each with words."""
     models: ClassVar[Sequence[type[SensitiveModel]]] = CLASS_MODELS
     """The models of sensitive columns that it sees to; a policy that demands another one is refused."""
 
@@ -254,6 +258,14 @@ class ReleaseMethod(ABC):
             self._read(column) if column.role is Role.QUASI else column for column in policy.columns
         )
         return replace(policy, method=method, columns=columns)
+
+    def summary(self, data: ReportData, run: RunSummary) -> Iterable[str]:
+        """What a report says of its run besides what is said of all, a sentence each."""
+        return ()
+
+    def headlines(self, run: RunSummary) -> Iterable[tuple[str, str]]:
+        """Numbers of its run that a report shows first, each with what it counts."""
+        return ()
 
     def advice(self, runs: Sequence[ComparedRun], all_runs: Sequence[ComparedRun]) -> Iterable[str]:
         """What its own runs of a comparison tell besides what the runs of all methods do."""

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from anondb import files
 from anondb.errors import UsageError
+from anondb.methods.method import ReleaseMethod
+from anondb.methods.registry import METHODS
 from anondb.models.registry import MODELS, without_k
 from anondb.report import lattice, report_charts, trees, words
 from anondb.report.exposure import exposure
@@ -32,6 +34,7 @@ def render(data: ReportData) -> str:
     return page(
         "report.html",
         data=data,
+        without_levels=_without_levels(data),
         summary=words.summary(data),
         exposure=list(_exposure(data)),
         tiles=list(_tiles(data)),
@@ -103,13 +106,18 @@ def _tiles(data: ReportData) -> Iterator[Tile]:
         words.percent(run.suppressed / run.records if run.records else 0.0), "of the records suppressed"
     )
     chosen = {"gen_iloss": "of the detail given up", "prosecutor_max": "highest risk of a record"}
-    if run.fused is not None:
-        yield Tile(f"{run.fused.changed:,}", "records changed")
-        chosen = {"semantic_quality": "of the meaning left"} | chosen
+    if (method := METHODS.get(run.algorithm)) is not None:
+        yield from (Tile(value, label) for value, label in method.headlines(run))
+        chosen = {**method.headline_metrics, **chosen}
     for name, label in chosen.items():
         for metric in data.metrics:
             if metric.name == name and metric.column is None and metric.after is not None:
                 yield Tile(words.formatted(metric.after, metric.unit), label)
+
+
+def _without_levels(data: ReportData) -> str:
+    method = None if data.run is None else METHODS.get(data.run.algorithm)
+    return ReleaseMethod.without_levels if method is None else method.without_levels
 
 
 def _exposure(data: ReportData) -> Iterator[tuple[str, str]]:

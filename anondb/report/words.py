@@ -6,9 +6,10 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
+from anondb.methods.registry import METHODS
 from anondb.models.k_anonymity import KAnonymity
 from anondb.models.registry import MODELS, without_k
-from anondb.report.model import ComparedRun, FusionSummary, PrivacyModel, ReportData, RunSummary
+from anondb.report.model import ComparedRun, PrivacyModel, ReportData, RunSummary
 
 NONE = "–"  # where there is no value
 
@@ -24,12 +25,6 @@ def formatted(value: float | None, unit: str = "number") -> str:
     if unit == "bytes":
         return f"{value / 2**20:,.1f} MB"
     return number(value)
-
-
-EXACT_BOUNDS = (
-    "Ranges end exactly at the least and the greatest value of their class, and so publish extremes of single "
-    "persons; rounded bounds would not."
-)
 
 
 def percent(share: float) -> str:
@@ -124,45 +119,8 @@ def _price(data: ReportData, run: RunSummary) -> Iterator[str]:
         worst = max(by_column, key=lambda m: m.after or 0.0, default=None)
         most = f", most of it in {worst.column}" if worst is not None and worst.after else ""
         yield f"{percent(loss.after)} of the detail in the quasi-identifiers was given up for that{most}."
-    if run.partitions is not None:
-        yield from _partitioned(run, run.partitions)
-    if run.fused is not None:
-        yield from _fused(data, run, run.fused)
-    yield from _synthetic(data)
-
-
-def _partitioned(run: RunSummary, partitions: int) -> Iterator[str]:
-    cut = f"The records were cut into {counted(partitions, 'partition')}"
-    same = ", as some have the same labels" if run.classes < partitions else ""
-    yield f"{cut}, which are {counted(run.classes, 'class', 'classes')} of the release{same}."
-    if run.bounds == "exact":
-        yield EXACT_BOUNDS
-
-
-def _fused(data: ReportData, run: RunSummary, fused: FusionSummary) -> Iterator[str]:
-    if not fused.fusions:
-        yield "No combination of values was too rare, and none was changed."
-        return
-    share = percent(fused.changed / run.records)
-    yield (
-        f"Of {counted(fused.tuples, 'different combination')} of values {fused.rare:,} had too few records. "
-        f"{fused.fusions:,} took the values of a similar one, which changed {counted(fused.changed, 'record')} "
-        f"({share}): what is released of these is not true of their persons."
-    )
-    kept = next((m for m in data.metrics if m.name == "semantic_quality" and m.column is None), None)
-    if kept is not None and kept.after is not None:
-        yield f"{percent(kept.after)} of the meaning of the quasi-identifiers is left."
-
-
-def _synthetic(data: ReportData) -> Iterator[str]:
-    """Of sets of texts, which are the only ones that texts are dropped from."""
-    for dropped in (m.after for m in data.metrics if m.name == "texts_unmapped"):
-        yield (
-            "Released sets are synthetic: each has the concepts of its class's most central record, and what it says "
-            "is not true of its person."
-        )
-        if dropped:
-            yield f"{counted(round(dropped), 'text')} without a concept of the ontology left no trace in them."
+    if run.algorithm in METHODS:
+        yield from METHODS[run.algorithm].summary(data, run)
 
 
 def _is(count: float | None) -> str:

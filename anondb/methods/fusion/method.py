@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
 
 from anondb.methods.fusion.fusion import VARIANTS
 from anondb.methods.method import Job, ReleaseMethod, Stages
 from anondb.policy.check import PolicyKeys, Spot
 from anondb.policy.model import Policy
+
+if TYPE_CHECKING:
+    from anondb.report.model import ReportData, RunSummary
 
 
 class Fusion(ReleaseMethod):
@@ -16,12 +20,22 @@ class Fusion(ReleaseMethod):
     options: ClassVar = {"variant": VARIANTS}
     keys = frozenset({"measure", "seed"})
     column_keys = frozenset({"hierarchy", "ontology", "unknown"})
+    without_levels = "what is rare has the value of a similar record"
+    headline_metrics: ClassVar = {"semantic_quality": "of the meaning left"}
 
     def check(self, spot: Spot, policy: PolicyKeys) -> None:
         """It takes any columns: by ontology, by hierarchy, or by their values."""
 
     def refused_unit(self, policy: Policy) -> str | None:
         return self.counts_records(policy)
+
+    def summary(self, data: ReportData, run: RunSummary) -> Iterable[str]:
+        from anondb.methods.fusion.words import summary
+
+        return summary(data, run)
+
+    def headlines(self, run: RunSummary) -> Iterable[tuple[str, str]]:
+        return () if run.fused is None else ((f"{run.fused.changed:,}", "records changed"),)
 
     def stages(self, job: Job) -> Stages:
         from anondb.methods.fusion.stages import Fusing

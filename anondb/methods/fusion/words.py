@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from anondb.methods.method import Finding
+from anondb.report.words import counted, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anondb.report.model import ReportData, RunSummary
     from anondb.run.result import Result
 
 
@@ -47,3 +51,22 @@ class FusionsFound(Finding):
                 if texts
             ),
         ]
+
+
+def summary(data: ReportData, run: RunSummary) -> Iterator[str]:
+    """What a report says of a run that fused records."""
+    fused = run.fused
+    if fused is None:  # of a version that did not keep it
+        return
+    if not fused.fusions:
+        yield "No combination of values was too rare, and none was changed."
+        return
+    share = percent(fused.changed / run.records)
+    yield (
+        f"Of {counted(fused.tuples, 'different combination')} of values {fused.rare:,} had too few records. "
+        f"{fused.fusions:,} took the values of a similar one, which changed {counted(fused.changed, 'record')} "
+        f"({share}): what is released of these is not true of their persons."
+    )
+    kept = next((m for m in data.metrics if m.name == "semantic_quality" and m.column is None), None)
+    if kept is not None and kept.after is not None:
+        yield f"{percent(kept.after)} of the meaning of the quasi-identifiers is left."

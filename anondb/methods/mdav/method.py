@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,6 +19,7 @@ from anondb.policy.names import quoted
 from anondb.sqltree.tables import ItemRows, SourceColumn
 
 if TYPE_CHECKING:
+    from anondb.report.model import ReportData, RunSummary
     from anondb.run.snapshot import Snapshot
 
 
@@ -93,6 +94,11 @@ class Mdav(ReleaseMethod):
                 hint="compare mdav with itself, by k: --algorithms mdav --k 2,3,5",
             )
         return super().varied(method, policy)
+
+    def summary(self, data: ReportData, run: RunSummary) -> Iterable[str]:
+        from anondb.methods.mdav.words import summary
+
+        return summary(data)
 
     def load_ahead(self) -> None:
         """Loads the tagger, if there is one."""

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anondb.methods.method import Finding
+from anondb.report.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from anondb.report.model import ReportData
     from anondb.run.result import Result
     from anondb.sqltree.build import Node
     from anondb.sqltree.tables import Relation
@@ -51,3 +53,14 @@ class SetsFound(Finding):
                 f"{self.merged:,} class{'es' * (self.merged != 1)} took in the nearest, for l-diversity"
             )
         return lines
+
+
+def summary(data: ReportData) -> Iterator[str]:
+    """What a report says of sets of texts."""
+    for dropped in (m.after for m in data.metrics if m.name == "texts_unmapped"):
+        yield (
+            "Released sets are synthetic: each has the concepts of its class's most central record, and what it says "
+            "is not true of its person."
+        )
+        if dropped:
+            yield f"{counted(round(dropped), 'text')} without a concept of the ontology left no trace in them."

@@ -11,7 +11,7 @@ from anondb.policy.model import Policy
 from anondb.sqltree.tables import Quasi
 
 if TYPE_CHECKING:
-    from anondb.report.model import ComparedRun
+    from anondb.report.model import ComparedRun, ReportData, RunSummary
 
 
 class Mondrian(ReleaseMethod):
@@ -32,6 +32,11 @@ class Mondrian(ReleaseMethod):
     def counts_whole_rows(self, policy: Policy, *, repeat: bool) -> bool:
         """Relaxed, the records of one combination are dealt to several classes, which takes their counts."""
         return repeat or not policy.method.strict
+
+    def summary(self, data: ReportData, run: RunSummary) -> Iterable[str]:
+        from anondb.methods.mondrian.words import summary
+
+        return summary(run)
 
     def advice(self, runs: Sequence[ComparedRun], all_runs: Sequence[ComparedRun]) -> Iterable[str]:
         from anondb.methods.mondrian.words import skew

@@ -11,7 +11,7 @@ from anondb.report.words import counted, number, setting
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from anondb.report.model import ComparedRun
+    from anondb.report.model import ComparedRun, RunSummary
     from anondb.run.result import Result
 
 EXACT_BOUNDS = (
@@ -79,3 +79,14 @@ def skew(runs: Sequence[ComparedRun]) -> Iterator[str]:
         f"{number(round(times))} times k{usual}.{columns} Values that many records share leave no cut with k records "
         "on both sides; strict = false lets such records go to either side."
     )
+
+
+def summary(run: RunSummary) -> Iterator[str]:
+    """What a report says of a run that cut its records."""
+    if run.partitions is None:  # of a version that did not keep it
+        return
+    cut = f"The records were cut into {counted(run.partitions, 'partition')}"
+    same = ", as some have the same labels" if run.classes < run.partitions else ""
+    yield f"{cut}, which are {counted(run.classes, 'class', 'classes')} of the release{same}."
+    if run.bounds == "exact":
+        yield EXACT_BOUNDS
