@@ -10,7 +10,9 @@ from pathlib import Path
 
 from anondb.hierarchies.forms import CsvVgh, Dates, Intervals, Mask, StoredVgh, Values
 from anondb.methods.full_domain import costs_sql as costs
+from anondb.methods.full_domain import packed_sql
 from anondb.methods.full_domain import sql as node
+from anondb.methods.full_domain.packed_sql import Packing
 from anondb.methods.full_domain.sql import Costs
 from anondb.methods.mondrian import classes_sql as classes
 from anondb.methods.mondrian import cuts_sql as cuts
@@ -154,15 +156,19 @@ def _searched(name: str, names: Scratch, quasi: tuple[Quasi, ...]) -> Iterator[N
             ),
         )
         yield frequency.frequency_set(names, counted, labels, [3, 40_000], merge=persons)
-        yield frequency.roll_up(names, names.freq, names.rollup(1), counted, levels)
+        for leaves in (True, False):
+            packing = Packing(counted, labels, leaves=leaves)
+            yield packed_sql.packed(names, packing)[0]
+            yield packed_sql.rolled_up(names.packed, names.rollup(1), packing, levels)
         for by_leaf in (True, False):
+            packing = Packing(counted, labels, leaves=by_leaf)
             shares = Costs([0.2] * len(quasi), by_leaf=by_leaf, budget=7)
-            yield node.figures(names, names.freq, judged, levels, shares)
-            yield node.put_down_figures(names, judged, levels, shares)
+            yield node.figures(names, names.packed, packing, judged, levels, shares)
+            yield node.put_down_figures(names, packing, judged, levels, shares)
             yield costs.cost_table(names, quasi, measure="wup" if by_leaf else None)
             yield costs.column_costs(names, quasi[0], by_leaf=by_leaf)
-            yield node.put_down(names, names.freq, judged, levels, reference=by_leaf)
-        yield node.masked_passes(names, names.freq, judged, levels)
+            yield node.put_down(names, names.packed, packing, judged, levels, reference=by_leaf)
+        yield node.masked_passes(names, names.packed, packing, judged, levels)
         yield node.remove_distant(names, names.node, judged)
     yield frequency.units(names)
     yield frequency.drop(names.node)

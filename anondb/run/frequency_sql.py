@@ -89,11 +89,6 @@ def frequency_set(
     return create_scratch(names.freq, query)
 
 
-def roll_up(names: Scratch, source: str, name: str, counted: Counted, levels: Partial) -> exp.Create:
-    """A frequency set at these levels and all above, from a finer one."""
-    return create_scratch(name, _merged(scratch(source, "f"), counted, levels))
-
-
 def drop(name: str) -> exp.Drop:
     return exp.Drop(tables=[scratch(name)], kind="TABLE")
 

@@ -187,6 +187,11 @@ class Scratch:
         return f"r{self.run}_freq"
 
     @property
+    def packed(self) -> str:
+        """The frequency set with the codes side by side in whole numbers w1 …"""
+        return f"r{self.run}_packed"
+
+    @property
     def records(self) -> str:
         """Records of their own, `rid` in the order of their values: kept columns c1 …, and texts or their key."""
         return f"r{self.run}_rec"

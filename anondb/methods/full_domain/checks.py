@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from anondb.methods.full_domain import packed_sql
 from anondb.methods.full_domain import sql as node
 from anondb.methods.full_domain.grid import Partial
 from anondb.methods.full_domain.lattice import Demand, NodeFigures
+from anondb.methods.full_domain.packed_sql import Packing
 from anondb.methods.full_domain.publish import leave_distant_out
 from anondb.methods.full_domain.rollup import Rollups
 from anondb.methods.full_domain.sql import Costs
 from anondb.models.sql import Models
 from anondb.run import frequency_sql as frequency
+from anondb.run.encode_sql import analyze
 from anondb.run.statement import Answer, Runner, Statement, row
+from anondb.sqltree.build import Node
+from anondb.sqltree.render import render
 from anondb.sqltree.tables import Scratch
 
 _OF_EVERY_NODE = (
@@ -24,11 +30,21 @@ class Asking:
     """Puts the questions of a search to the database, each to the smallest set that can answer it."""
 
     def __init__(
-        self, db: Runner, names: Scratch, judged: Models, demand: Demand, cost: Costs | None, rows: int
+        self,
+        db: Runner,
+        names: Scratch,
+        judged: Models,
+        demand: Demand,
+        cost: Costs | None,
+        labels: Sequence[Sequence[int]],
     ) -> None:
         self.db, self.names, self.models, self.demand, self.cost = db, names, judged, demand, cost
+        self.packing = Packing(judged.counted, labels, leaves=cost is not None and cost.by_leaf)
+        rows = db.run(Statement("packed frequency set", *packed_sql.packed(names, self.packing)))
+        db.run(Statement("packed statistics", analyze(names.packed)))
         self.rollups = Rollups(rows)
         self._tables: dict[Partial, str] = {}
+        self._texts: dict[tuple[str | int, ...], str] = {}  # by the source and its words
         # what is left out changes what the others are compared with
         self._reference_moves = bool(judged.relative) and demand.budget > 0 and not demand.mask
         # what is left out becomes a class, of which more must hold than that it is large enough
@@ -42,31 +58,35 @@ class Asking:
 
     def __call__(self, levels: Partial) -> NodeFigures:
         kept, rows = self.rollups.source(levels)
-        source = self.names.freq if kept is None else self._tables[kept]
+        source = self.names.packed if kept is None else self._tables[kept]
         name = f"node {','.join('-' if level is None else str(level) for level in levels)}"
         if self._reference_moves or self._mask_is_judged:
             figures = self._in_steps(name, source, levels)
         else:
-            question = node.figures(self.names, source, self.models, levels, self.cost)
+            question, parameters = self._question(source, levels)
             figures = self._figures(
-                self.db.one(
-                    Statement(
-                        name,
-                        question,
-                        answers=self._shape,
-                        note=_OF_EVERY_NODE,
-                    )
-                )
+                self.db.one(Statement(name, question, parameters, answers=self._shape, note=_OF_EVERY_NODE))
             )
         self._keep(levels, figures.groups, rows)
         return figures
+
+    def _question(self, source: str, levels: Partial) -> tuple[Node | str, Sequence[int]]:
+        """A node's figures; where no costs are asked for, nodes differ in parameters alone, and share a text."""
+        if self.cost is not None:
+            return node.figures(self.names, source, self.packing, self.models, levels, self.cost), ()
+        masks = self.packing.masks(levels)
+        key: tuple[str | int, ...] = (source, *masks)
+        if key not in self._texts:
+            question = node.figures(self.names, source, self.packing, self.models, levels)
+            self._texts[key] = render(question, pretty=True)
+        return self._texts[key], list(masks.values())
 
     def _in_steps(self, name: str, source: str, levels: Partial) -> NodeFigures:
         moves = self._reference_moves
         self.db.run(
             Statement(
                 f"classes of {name}",
-                node.put_down(self.names, source, self.models, levels, reference=not moves),
+                node.put_down(self.names, source, self.packing, self.models, levels, reference=not moves),
             ),
         )
         if moves:
@@ -74,14 +94,14 @@ class Asking:
         figures = self.db.one(
             Statement(
                 name,
-                node.put_down_figures(self.names, self.models, levels, self.cost),
+                node.put_down_figures(self.names, self.packing, self.models, levels, self.cost),
                 answers=self._shape,
                 note=_OF_EVERY_NODE,
             )
         )
         passes = True
         if self._mask_is_judged and 0 < figures[1] <= self.demand.budget:
-            question = node.masked_passes(self.names, source, self.models, levels)
+            question = node.masked_passes(self.names, source, self.packing, self.models, levels)
             [passes] = self.db.one(
                 Statement(
                     f"mask of {name}",
@@ -112,11 +132,9 @@ class Asking:
         if chosen is None:
             return
         kept, _ = self.rollups.source(chosen)
-        source = self.names.freq if kept is None else self._tables[kept]
+        source = self.names.packed if kept is None else self._tables[kept]
         table = self.names.rollup(self.rollups.made + 1)
-        made = self.db.run(
-            Statement("roll up", frequency.roll_up(self.names, source, table, self.models.counted, chosen))
-        )
+        made = self.db.run(Statement("roll up", packed_sql.rolled_up(source, table, self.packing, chosen)))
         self._tables[chosen] = table
         for dropped in self.rollups.keep(chosen, made):
             self.db.run(Statement("drop roll-up", frequency.drop(self._tables.pop(dropped))))

@@ -7,7 +7,24 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.hierarchies.forms import Dates, Intervals, Mask, StoredVgh, TableVgh
-from anondb.sqltree.build import call, cast, col, create_scratch, left_join, number, scratch, string
+from anondb.sqltree.build import (
+    call,
+    cast,
+    col,
+    create_scratch,
+    equal,
+    every,
+    ident,
+    left_join,
+    named,
+    number,
+    query,
+    scratch,
+    star,
+    string,
+    subquery,
+    table,
+)
 from anondb.sqltree.equality import as_text
 from anondb.sqltree.tables import Quasi, Scratch
 
@@ -24,47 +41,49 @@ def cost_table(names: Scratch, quasi: Sequence[Quasi], *, measure: str | None = 
     have concepts; the leaves below a node then cost differently, and the costs are by the leaves' codes.
     """
     queries = [_level(names, q, level, measure) for q in quasi for level in range(1, q.height + 1)]
-    query: exp.Query = queries[0]
+    return create_scratch(names.costs, _together(queries))
+
+
+def _together(queries: Sequence[exp.Select]) -> exp.Query:
+    """The rows of all of them."""
+    rows: exp.Query = queries[0]
     for further in queries[1:]:
-        query = exp.union(query, further, distinct=False)
-    return create_scratch(names.costs, query)
+        rows = exp.union(rows, further, distinct=False)
+    return rows
 
 
 def column_costs(names: Scratch, quasi: Quasi, *, by_leaf: bool) -> exp.Select:
-    """Of each level, the summed cost over all records and the greatest of a record; NULLs cost nothing."""
-    records = (
-        exp.select(
-            exp.alias_(col(quasi.code, "f"), "leaf", quoted=True),
-            exp.alias_(exp.Sum(this=col("n", "f")), "n", quoted=True),
-        )
-        .from_(scratch(names.freq, "f"))
-        .group_by(col(quasi.code, "f"))
-    )
-    cost = exp.Mul(this=col("n", "m"), expression=col("cost", "k"))
-    same = exp.or_(
-        *[
-            exp.and_(
-                exp.EQ(this=col("level", "k"), expression=number(level)),
-                exp.EQ(this=col("code", "k"), expression=col("leaf" if by_leaf else f"l{level}", "d")),
-            )
-            for level in range(1, quasi.height + 1)
-        ]
-    )
-    return (
-        exp.select(col("level", "k"))
-        .select(cast(exp.Sum(this=cost), "float8"), cast(exp.Max(this=col("cost", "k")), "float8"))
-        .from_(scratch(names.costs, "k"))
-        .join(scratch(names.dictionary(quasi), "d"), on=same)
-        .join(records.subquery("m"), on=exp.EQ(this=col("leaf", "m"), expression=col("leaf", "d")))
-        .where(exp.EQ(this=col("quasi", "k"), expression=number(quasi.number)))
-        .group_by(col("level", "k"))
-        .order_by(col("level", "k"))
-    )
+    """Of each level, the summed cost over all records and the greatest of a record; NULLs cost nothing.
+
+    The records of each leaf are counted once, and every level joins by equality: linear in the values.
+    """
+    leaf = named(col(quasi.code, "f"), "leaf")
+    n = named(exp.Sum(this=col("n", "f")), "n")
+    records = query([leaf, n], scratch(names.freq, "f"), group=[col(quasi.code, "f")])
+    levels = range(1, quasi.height + 1)
+    codes = [named(col("leaf" if by_leaf else f"l{level}", "d"), f"l{level}") for level in levels]
+    known = exp.Join(this=scratch(names.dictionary(quasi), "d"), on=equal(col("leaf", "m"), col("leaf", "d")))
+    counted = query([*codes, col("n", "m")], subquery(records, "m"), joins=[known])
+    costs = _together([_level_costs(names, quasi, level) for level in levels])
+    ordered = query([star("z")], subquery(costs, "z")).order_by(number(1))
+    return ordered.with_(ident("y"), as_=counted, materialized=True)
+
+
+def _level_costs(names: Scratch, quasi: Quasi, level: int) -> exp.Select:
+    cost = exp.Mul(this=col("n", "y"), expression=col("cost", "k"))
+    here = every([equal(col("quasi", "k"), number(quasi.number)), equal(col("level", "k"), number(level))])
+    same = exp.Join(this=scratch(names.costs, "k"), on=equal(col("code", "k"), col(f"l{level}", "y")))
+    most = cast(exp.Max(this=col("cost", "k")), "float8")
+    total = cast(exp.Sum(this=cost), "float8")
+    found = [named(number(level), "level"), named(total, "total"), named(most, "most")]
+    rows = query(found, table("y", alias="y"), joins=[same], where=here)
+    rows.set("having", exp.Having(this=exp.GT(this=exp.Count(this=exp.Star()), expression=number(0))))
+    return rows
 
 
 def _level(names: Scratch, quasi: Quasi, level: int, measure: str | None) -> exp.Select:
     code = col("leaf" if measure else f"l{level}", "d")
-    query = exp.select(
+    rows = exp.select(
         exp.alias_(number(quasi.number), "quasi", quoted=True),
         exp.alias_(number(level), "level", quoted=True),
         exp.alias_(code, "code", quoted=True),
@@ -72,13 +91,13 @@ def _level(names: Scratch, quasi: Quasi, level: int, measure: str | None) -> exp
     cost, below = _cost(names, quasi, level)
     if below is not None:
         same = exp.EQ(this=col("label", "b"), expression=col(f"g{level}", "d"))
-        query = left_join(query, below.subquery("b"), same)
+        rows = left_join(rows, below.subquery("b"), same)
     if measure is not None and isinstance(quasi.hierarchy, StoredVgh):
         losses = call("anondb.trans_gsl", string(quasi.hierarchy.name), string(measure), string("skip"))
         source = exp.alias_(exp.Table(this=losses), "t", quoted=True, table=True)
         label = as_text(call("anondb.label_without_sense", col("leaf", "t")))
-        query = left_join(
-            query,
+        rows = left_join(
+            rows,
             source,
             exp.and_(
                 exp.EQ(this=label, expression=col("raw", "d")),
@@ -88,10 +107,9 @@ def _level(names: Scratch, quasi: Quasi, level: int, measure: str | None) -> exp
         cost = call("coalesce", col("loss", "t"), cost)
     # NULL, with leaf 0, has a code at each level too, and costs nothing there
     cost = exp.Case().when(exp.EQ(this=col("leaf", "d"), expression=number(0)), number(0)).else_(cost)
-    query = query.select(exp.alias_(cast(exp.Max(this=cost), "float8"), "cost", quoted=True)).group_by(
-        number(3)
-    )
-    return query.where(exp.GT(this=col("leaf", "d"), expression=number(0))) if measure else query
+    rows = rows.select(exp.alias_(cast(exp.Max(this=cost), "float8"), "cost", quoted=True))
+    rows = rows.group_by(number(3))
+    return rows.where(exp.GT(this=col("leaf", "d"), expression=number(0))) if measure else rows
 
 
 def _cost(names: Scratch, quasi: Quasi, level: int) -> tuple[exp.Expr, exp.Select | None]:

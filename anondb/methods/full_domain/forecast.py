@@ -47,12 +47,16 @@ class Forecast:
         errors = self._latest_figures[known] - self._effects[self._latest_places[known]].sum(axis=1)
         self._errors = np.sqrt((errors**2).mean(axis=0)).clip(min=_LEAST_ERROR)
 
-    def chance_above(self, figure: int, limit: float, numbers: Array) -> Array:
-        """For each of these nodes, how likely its figure is above the limit."""
+    def guesses(self, figure: int, numbers: Array) -> Array:
+        """For each of these nodes, what its figure is likely to be."""
         effects = self._effects[:, figure]
         columns = [effects[start:end] for start, end in pairwise(self._starts.tolist())]
         columns[-1] = columns[-1] + effects[-1]
-        guesses = self._grid.spread(np.add, columns).ravel()[numbers]
-        distances = (guesses - limit) * (_STEEPNESS / self._errors[figure])
+        guessed: Array = self._grid.spread(np.add, columns).ravel()[numbers]
+        return guessed
+
+    def chance_above(self, figure: int, limit: float, numbers: Array) -> Array:
+        """For each of these nodes, how likely its figure is above the limit."""
+        distances = (self.guesses(figure, numbers) - limit) * (_STEEPNESS / self._errors[figure])
         chances: Array = 1 / (1 + np.exp(-distances.clip(-30, 30)))
         return chances

@@ -67,6 +67,7 @@ class Lattice:
     nodes: tuple[tuple[int, ...], ...]  # of each column, at each level: how many of its labels occur
     ask: Callable[[Partial], NodeFigures]
     deadline: float = math.inf  # of time.monotonic()
+    rows: int = 0  # that a check reads
     demand: Demand | None = None  # of the search that was made
     checked: dict[Partial, NodeFigures] = field(default_factory=dict)
     proven: bool = True  # the search saw, or could rule out, every node

@@ -19,9 +19,10 @@ from anondb.methods.full_domain.lattice import Demand, Lattice, NodeFigures
 from anondb.methods.full_domain.objective import Objective
 from anondb.methods.outcome import Levels
 
-_HOPELESS, _FLOOR_ABOVE, _PENALTY = range(3)  # what is forecast
+_HOPELESS, _FLOOR_ABOVE, _PENALTY, _CLASSES = range(4)  # what is forecast
 _LEAST_CHANCE = 0.05  # that a node fails, as long as nothing says that it cannot
 _COMPARED = 50_000  # nodes at most, among which the next one is chosen
+_EVERY_CHECK = 6_000  # classes that take as long to count as a question takes to be asked
 _HOPEFUL = 4  # every so many checks, one that is likely to be better than the best
 
 
@@ -54,7 +55,7 @@ class _Search:
         self.failing = np.zeros(self.grid.shape, "bool")
         self.possible = np.zeros(self.grid.shape, "bool")  # above a node that is not hopeless
         self.bounds = Bounds(self.grid, objective)
-        self.forecast = Forecast(self.grid, 3)
+        self.forecast = Forecast(self.grid, 4)
         # then a node that is known to pass need not be checked
         self.passing_is_enough = demand.implied_above and objective.known_unchecked(demand.budget)
         self.best: Node | None = None
@@ -120,7 +121,17 @@ class _Search:
             if self.objective.bounds_above:
                 closes = self.forecast.chance_above(_FLOOR_ABOVE, best, numbers)
                 gains += closes * counts_above(self.open).ravel()[numbers]
-        return self.grid.node(int(numbers[gains.argmax()]))
+        return self.grid.node(int(numbers[(gains / self._prices(numbers)).argmax()]))
+
+    def _prices(self, numbers: Array) -> Array:
+        """What a check of each node costs, as far as it depends on the node: rows are read, classes are made.
+
+        The root of it, so that a check that settles much is made all the same.
+        """
+        rows = self.lattice.rows
+        classes = np.expm1(self.forecast.guesses(_CLASSES, numbers).clip(0, log1p(rows)))
+        prices: Array = np.sqrt(_EVERY_CHECK + rows + classes)
+        return prices
 
     def check(self, node: Node) -> None:
         figures = self.lattice.check(node)
@@ -142,7 +153,8 @@ class _Search:
     def _teach(self, node: Node, figures: NodeFigures) -> None:
         bound = self.objective.floor_above(figures) if self.objective.bounds_above else 0.0
         penalty = self.objective.penalty(node, figures)
-        self.forecast.learn(node, [log1p(figures.hopeless), _magnitude(bound), _magnitude(penalty)])
+        known = [log1p(figures.hopeless), _magnitude(bound), _magnitude(penalty), log1p(figures.groups)]
+        self.forecast.learn(node, known)
 
     def _improve(self, node: Node, figures: NodeFigures) -> None:
         key = self.bounds.key(node, self.objective.penalty(node, figures))

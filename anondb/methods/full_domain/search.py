@@ -51,9 +51,9 @@ def prepare(db: Runner, plan: Plan, names: Scratch, encoded: Encoded, options: O
     weights = [method.weights.get(q.name, 1.0) for q in encoded.quasi]
     word = "semantic" if method.heuristic == "semantic" else method.objective
     objective, cost = _objective(db, names, encoded, judged, demand, word, weights)
-    asking = Asking(db, names, judged, demand, cost, encoded.rows)
+    asking = Asking(db, names, judged, demand, cost, encoded.nodes)
     deadline = float("inf") if options.time_limit is None else time.monotonic() + options.time_limit
-    lattice = Lattice(_grid(encoded), encoded.nodes, asking, deadline)
+    lattice = Lattice(_grid(encoded), encoded.nodes, asking, deadline, asking.rollups.rows)
     return Search(lattice, demand, objective, asking)
 
 

@@ -12,9 +12,10 @@ from functools import lru_cache
 
 from sqlglot import exp
 
+from anondb.methods.full_domain.packed_sql import Field, Packing, at_node
 from anondb.models import sql as model
 from anondb.models.sql import Models, class_rows
-from anondb.run.frequency_sql import Partial, key_names
+from anondb.run.frequency_sql import Partial
 from anondb.sqltree.build import (
     call,
     cast,
@@ -45,23 +46,32 @@ class Costs:
 
 
 def figures(
-    names: Scratch, source: str, models: Models, levels: Partial, costs: Costs | None = None
+    names: Scratch,
+    source: str,
+    packing: Packing,
+    models: Models,
+    levels: Partial,
+    costs: Costs | None = None,
 ) -> exp.Select:
-    """Classes that pass, records in the others, those that no finer node can help, squares, all classes, cost."""
-    keys = key_names(models.counted.quasi, levels)
-    rows = class_rows(scratch(source, "f"), keys, models)
+    """Classes that pass, records in the others, those that no finer node can help, squares, all classes, cost.
+
+    Without costs the levels are in the parameters alone: the masks of the words.
+    """
+    keys = packing.keys(levels)
+    rows = class_rows(at_node(source, packing, levels, as_parameters=costs is None), keys, models)
     found = [
         *[col(key, "x") for key in keys],
         col("n", "x"),
         *model.judgement(names, models, "x", reference=True),
     ]
-    return _summed(names, models, levels, query(found, subquery(rows, "x")), costs)
+    return _summed(names, packing, models, levels, query(found, subquery(rows, "x")), costs)
 
 
-def put_down(names: Scratch, source: str, models: Models, levels: Partial, *, reference: bool) -> exp.Create:
+def put_down(
+    names: Scratch, source: str, packing: Packing, models: Models, levels: Partial, *, reference: bool
+) -> exp.Create:
     """A node's classes as a table; with `reference`, what is released is all records."""
-    keys = key_names(models.counted.quasi, levels)
-    rows = class_rows(scratch(source, "f"), keys, models)
+    rows = class_rows(at_node(source, packing, levels), packing.keys(levels), models)
     return create_scratch(names.node, model.judged_rows(names, models, rows, reference=reference))
 
 
@@ -79,25 +89,31 @@ def remove_distant(names: Scratch, classes: str, models: Models) -> exp.Update:
 
 
 def put_down_figures(
-    names: Scratch, models: Models, levels: Partial, costs: Costs | None = None
+    names: Scratch, packing: Packing, models: Models, levels: Partial, costs: Costs | None = None
 ) -> exp.Select:
     """The figures of a node whose classes have been put down."""
-    columns = [*key_names(models.counted.quasi, levels), "n", "ok", "sure"]
+    columns = [*packing.keys(levels), "n", "ok", "sure"]
     judged = query([col(name, "x") for name in columns], scratch(names.node, "x"))
-    return _summed(names, models, levels, judged, costs)
+    return _summed(names, packing, models, levels, judged, costs)
 
 
-def masked_passes(names: Scratch, source: str, models: Models, levels: Partial) -> exp.Select:
+def masked_passes(
+    names: Scratch, source: str, packing: Packing, models: Models, levels: Partial
+) -> exp.Select:
     """Whether all that a node leaves out would pass as one class."""
-    keys = key_names(models.counted.quasi, levels)
-    join = exp.Join(this=scratch(names.node, "k"), on=_left_out(keys, "g", "k"))
-    left_out = query([star("g")], scratch(source, "g"), joins=[join])
+    join = exp.Join(this=scratch(names.node, "k"), on=_left_out(packing.keys(levels), "f", "k"))
+    left_out = query([star("f")], at_node(source, packing, levels), joins=[join])
     rows = class_rows(subquery(left_out, "f"), [], models)
     return query([model.passes(names, models, "x")], subquery(rows, "x"))
 
 
 def _summed(
-    names: Scratch, models: Models, levels: Partial, judged: exp.Select, costs: Costs | None
+    names: Scratch,
+    packing: Packing,
+    models: Models,
+    levels: Partial,
+    judged: exp.Select,
+    costs: Costs | None,
 ) -> exp.Select:
     fails = exp.Not(this=col("ok", "c"))
     # what fits into int has a square that fits into bigint, and is faster summed
@@ -112,7 +128,7 @@ def _summed(
     }
     if costs and not costs.by_leaf:
         each = exp.Mul(
-            this=col("n", "c"), expression=exp.Paren(this=_class_cost(names, models, levels, costs))
+            this=col("n", "c"), expression=exp.Paren(this=_class_cost(names, packing, levels, costs))
         )
         found["cost"] = _sum_where(each, fails.copy(), "float8")
     columns = [named(value, name) for name, value in found.items()]
@@ -120,49 +136,52 @@ def _summed(
         return query(columns, subquery(judged, "c"))
     # the classes are read twice, and the second time only where their cost will be asked for
     affordable = exp.Between(this=col("outliers", "z"), low=number(1), high=number(costs.budget))
-    cost = exp.Case().when(affordable, _leaf_cost(names, models, levels, costs)).else_(number(0))
+    cost = exp.Case().when(affordable, _leaf_cost(names, packing, levels, costs)).else_(number(0))
     sums = query(columns, table("y", alias="c"))
     outer = query([*[col(name, "z") for name in found], named(cost, "cost")], subquery(sums, "z"))
     return outer.with_(ident("y"), as_=judged)
 
 
-def _class_cost(names: Scratch, models: Models, levels: Partial, costs: Costs) -> exp.Expr:
+def _class_cost(names: Scratch, packing: Packing, levels: Partial, costs: Costs) -> exp.Expr:
     """What releasing a record of a class costs, by the codes of the class."""
     total: exp.Expr = number(0)
-    for q, level, weight in zip(models.counted.quasi, levels, costs.weights, strict=True):
+    for column, (level, weight) in enumerate(zip(levels, costs.weights, strict=True)):
+        q = packing.counted.quasi[column]
         if level is None or level == 0 or weight == 0:
             continue
         cost: exp.Expr = number(weight)
         if level < q.height:
-            cost = exp.Var(this=_weighted(names, q, level, weight, q.code_at(level), "c"))
+            cost = exp.Var(this=_weighted(names, q, level, weight, packing.field(column, level), "c"))
         total = exp.Add(this=total, expression=cost)
     return total
 
 
-def _leaf_cost(names: Scratch, models: Models, levels: Partial, costs: Costs) -> exp.Expr:
+def _leaf_cost(names: Scratch, packing: Packing, levels: Partial, costs: Costs) -> exp.Expr:
     """What releasing all left-out records would cost, by their leaves."""
     total: exp.Expr = number(0)
-    for q, level, weight in zip(models.counted.quasi, levels, costs.weights, strict=True):
+    leaves: list[exp.Expr] = []
+    for column, (level, weight) in enumerate(zip(levels, costs.weights, strict=True)):
+        q = packing.counted.quasi[column]
         if level is not None and level > 0 and weight > 0:
-            cost = exp.Var(this=_weighted(names, q, level, weight, q.code, "f"))
+            leaves.append(named(packing.field(column, 0).code("p"), q.code))
+            cost = exp.Var(this=_weighted(names, q, level, weight, None, "f"))
             total = exp.Add(this=total, expression=cost)
     each = exp.Mul(this=col("n", "f"), expression=exp.Paren(this=total))
-    join = exp.Join(
-        this=table("y", alias="o"), on=_left_out(key_names(models.counted.quasi, levels), "f", "o")
-    )
+    join = exp.Join(this=table("y", alias="o"), on=_left_out(packing.keys(levels), "f", "o"))
     all_of_it = call("coalesce", exp.Sum(this=each), number(0))
-    return subquery(query([all_of_it], scratch(names.freq, "f"), joins=[join]))
+    return subquery(query([all_of_it], at_node(names.packed, packing, levels, leaves), joins=[join]))
 
 
 @lru_cache(maxsize=10_000)
-def _weighted(names: Scratch, quasi: Quasi, level: int, weight: float, code: str, of: str) -> str:
+def _weighted(names: Scratch, quasi: Quasi, level: int, weight: float, field: Field | None, of: str) -> str:
     """The weighted cost of a code; NULL, whose code is 0, has none and costs nothing.
 
     Text, because a search asks for the same ones again and again.
     """
     here = every([equal(col("quasi", "k"), number(quasi.number)), equal(col("level", "k"), number(level))])
     array = model.array_of(scratch(names.costs, "k"), col("cost", "k"), [col("code", "k")], here)
-    entry = exp.Bracket(this=exp.Paren(this=array), expressions=[col(code, of)], offset=1, safe=False)
+    code = col(quasi.code, of) if field is None else field.code(of)
+    entry = exp.Bracket(this=exp.Paren(this=array), expressions=[code], offset=1, safe=False)
     return render(exp.Mul(this=number(weight), expression=call("coalesce", entry, number(0))))
 
 
