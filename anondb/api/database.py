@@ -33,6 +33,8 @@ from anondb.run.plan import Options
 if TYPE_CHECKING:
     from anondb.methods.lattice_listing import OpenLattice
     from anondb.run.pipeline import Listener
+    from anondb.study.diversity_experiment import DiversityRequest
+    from anondb.study.diversity_study import DiversityStudy
     from anondb.study.experiment import ExperimentRequest
     from anondb.study.experiment import Progress as StudyProgress
     from anondb.study.gsl_study import Study
@@ -181,6 +183,14 @@ class Database:
         from anondb.study import set_experiment as studying
 
         return studying.experiment(self.door, asked or studying.SetRequest(), progress)
+
+    def diversity_experiment(
+        self, asked: DiversityRequest | None = None, progress: StudyProgress | None = None
+    ) -> DiversityStudy:
+        """Reruns the study of (l, e)-diversity: loss, diversity and time against l and the number of records."""
+        from anondb.study import diversity_experiment as studying
+
+        return studying.experiment(self.door, asked or studying.DiversityRequest(), progress)
 
     def upgrade(self) -> Status:
         """Installs anondb in the database, or brings it to this package's version."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from anondb.cli.experiments.gsl import gsl
+from anondb.cli.experiments.le_diversity import le_diversity
 from anondb.cli.experiments.mdav import mdav
 
 app = typer.Typer(
@@ -20,3 +21,4 @@ def experiment() -> None:
 # a study is a module beside these
 app.command()(gsl)
 app.command()(mdav)
+app.command("le-diversity")(le_diversity)
