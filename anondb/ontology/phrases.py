@@ -6,6 +6,7 @@ tagger carries its lexicon in the package. Both know English.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +14,10 @@ from itertools import groupby
 
 from anondb.errors import UsageError
 from anondb.ontology.model import normal_term
+
+# most queries: there is nothing to tokenize, which takes as long as to tag them
+_PLAIN = re.compile("[a-z0-9 ]+")
+_CONTRACTED = frozenset({"cannot", "gimme", "gonna", "gotta", "lemme", "wanna"})
 
 Tagged = Sequence[tuple[str, str]]  # tokens with their part of speech, as the Penn Treebank names it
 Tag = Callable[[Sequence[str]], Tagged]
@@ -104,7 +109,10 @@ def _sentences(text: str) -> Iterator[list[str]]:
 
     words, sentences = NLTKWordTokenizer(), _sentence_tokenizer()
     for line in text.splitlines():
-        yield from map(words.tokenize, sentences(line))
+        if _PLAIN.fullmatch(line) and _CONTRACTED.isdisjoint(tokens := line.split()):
+            yield from [tokens] if tokens else []
+        else:
+            yield from map(words.tokenize, sentences(line))
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from anondb.errors import UsageError
@@ -45,6 +47,22 @@ def test_texts_have_their_noun_phrases_in_order_and_once(text: str, found: list[
 )
 def test_stop_words_of_searches_are_left_out_of_phrases(text: str, found: list[str]) -> None:
     assert tagger().phrases(text, STOP_WORDS) == found
+
+
+def test_plain_texts_have_the_tokens_of_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [
+        "cheap flights to rome 2006",
+        "i cannot see",
+        "gonna buy a cat",
+        "cats",
+        "two  spaces here ",
+        "7",
+        " ",
+        "a b",
+    ]
+    plain = [list(phrases._sentences(text)) for text in texts]
+    monkeypatch.setattr(phrases, "_PLAIN", re.compile("(?!)"))
+    assert plain == [list(phrases._sentences(text)) for text in texts]
 
 
 def test_a_phrase_ends_with_its_noun_and_starts_with_what_describes_it() -> None:
