@@ -159,7 +159,7 @@ class Database:
         options: Options | None = None,
         listener: Listener | None = None,
     ) -> OpenLattice:
-        """Every node of a policy's lattice, with its state and figures; `full` checks those that need not be too."""
+        """Every node of a policy's lattice, with its state; `full` checks those that need not be too."""
         from anondb.run import explore as exploring
         from anondb.run.pipeline import Silence
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Release:
-    """A published release and the figures of the run that made it."""
+    """A published release and the metrics of the run that made it."""
 
     def __init__(self, database: Database, result: Result) -> None:
         self._database = database
@@ -23,7 +23,7 @@ class Release:
 
     @property
     def metrics(self) -> Mapping[str, float]:
-        """The figures of the run, by name."""
+        """The metrics of the run, by name."""
         return self.result.all_metrics()
 
     def report(self, file: Path | str | None = None) -> Path:

@@ -47,7 +47,7 @@ _SHOWN_OF_VARIANTS = {
 _MOST_NUMBERS = 1_000
 
 
-class Measures(StrEnum):
+class Evaluated(StrEnum):
     BASIC = "basic"
     FULL = "full"
 
@@ -87,11 +87,11 @@ def compare(
         ),
     ] = None,
     evaluate: Annotated[
-        Measures, typer.Option(help="full: also clusterings, and linkage by distance.")
-    ] = Measures.BASIC,
+        Evaluated, typer.Option(help="full: also clusterings, and linkage by distance.")
+    ] = Evaluated.BASIC,
     as_json: Json = False,
     csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE.csv", help="Write every figure, one line a trial.")
+        Path | None, typer.Option("--csv", metavar="FILE.csv", help="Write every metric, one line a trial.")
     ] = None,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report with charts.")

@@ -235,14 +235,14 @@ def _steps(db: Database, result: Result) -> None:
 
 
 def _report(db: Database, result: Result, folder: Path) -> Path | None:
-    """A file with all figures; without the packages for that, how to get them."""
+    """A file with all metrics; without the packages for that, how to get them."""
     try:
         file = db.releases.report(result.run, folder / "report.html")
     except UsageError as error:
         _pairs({"no report": f"{error.message} ({error.hint})"})
         return None
     out.print(
-        "All figures, drawn and explained, with the policy, the hierarchy and the SQL: in one HTML file."
+        "All metrics, drawn and explained, with the policy, the hierarchy and the SQL: in one HTML file."
     )
     return file
 

@@ -25,7 +25,7 @@ def evaluate(
     dsn: Dsn = None,
     as_json: Json = False,
     columns: Annotated[
-        bool, typer.Option("--columns", help="Also the figures of each quasi-identifier.")
+        bool, typer.Option("--columns", help="Also the metrics of each quasi-identifier.")
     ] = False,
     original: Annotated[
         str | None, typer.Option(metavar="TABLE", help="The table that a release was made from.")
@@ -76,8 +76,8 @@ def evaluate(
 ) -> None:
     """Show what a release is worth, and what it gives away.
 
-    Of a run of ours, the figures that it kept while it knew whose record is whose
-    (`anondb run --evaluate full` keeps more). Of any other release, all figures that
+    Of a run of ours, the metrics that it kept while it knew whose record is whose
+    (`anondb run --evaluate full` keeps more). Of any other release, all metrics that
     the two tables give, computed now and with your own rights.
 
     Examples:

@@ -1,4 +1,4 @@
-"""anondb lattice: every node of a policy's generalization lattice, its state and figures."""
+"""anondb lattice: every node of a policy's generalization lattice, its state and what it would release."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def lattice(
     ] = False,
     time_limit: TimeLimit = None,
 ) -> None:
-    """List every node of a policy's lattice: its levels, its state, and its figures.
+    """List every node of a policy's lattice: its levels, its state, and what it would release.
 
     A node is [bold]anonymous[/bold] or [bold]not[/bold], by a check or because a finer or coarser one
     implies it; [bold]pruned[/bold] means that the search did not have to know. Nothing is published.

@@ -60,7 +60,7 @@ def run(
     time_limit: TimeLimit = None,
     evaluate: Annotated[
         Evaluate,
-        typer.Option(help="Which figures of utility and risk to keep; full also compares every two records."),
+        typer.Option(help="Which metrics of utility and risk to keep; full also compares every two records."),
     ] = Evaluate.BASIC,
     report: Annotated[
         Path | None,

@@ -25,7 +25,7 @@ def report(
 ) -> None:
     """Write the report of a run: one HTML file, for people to read, print and hand on.
 
-    It shows what the history keeps of the run: figures, names of columns,
+    It shows what the history keeps of the run: metrics, names of columns,
     generalized labels and the SQL, and no record of a person.
 
     Example: anondb report last --out admissions.html
