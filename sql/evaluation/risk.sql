@@ -52,6 +52,80 @@ comment on function anondb.class_profile(regclass, name[], regclass, text[], nam
 'there would be without one of the quasi-identifiers (dropped is its place). Rows at the root labels are no '
 'class. counts names a column that says how many records a row stands for.';
 
+create function anondb.code_profile(coded regclass, codes name[], counts name)
+returns table (dropped int, size bigint, population_size bigint, classes bigint)
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp set jit = off as $$
+-- Codes lie side by side in numbers of 8 bytes, as many as fit: a class is one or two of them, and without a column
+-- it is the same less that column's part.
+declare
+    v_lows int[];
+    v_widths bigint[];
+    v_words int[] := '{}';
+    v_places bigint[] := '{}';  -- what a code is multiplied by
+    v_word int := 1;
+    v_free numeric := 2::numeric ^ 62;
+    v_place numeric := 1;
+begin
+    perform anondb.check_columns(coded, codes || counts);
+    execute (
+        select format('select array[%s], array[%s] from %s as t',
+            string_agg(format('min(t.%I)', c.name), ', ' order by c.i),
+            string_agg(format('max(t.%1$I)::bigint - min(t.%1$I) + 1', c.name), ', ' order by c.i), coded)
+        from unnest(codes) with ordinality as c (name, i))
+    into v_lows, v_widths;
+    if v_lows[1] is null then
+        return;  -- without rows there is no class
+    end if;
+    for i in 1 .. cardinality(codes) loop
+        if v_place * v_widths[i] > v_free then
+            v_word := v_word + 1;
+            v_place := 1;
+        end if;
+        v_words := v_words || v_word;
+        v_places := v_places || v_place::bigint;
+        v_place := v_place * v_widths[i];
+    end loop;
+    return query execute (
+        select format(
+            'with class as materialized (
+                 select %1$s, sum(t.%2$I)::bigint as n from %3$s as t group by %4$s
+             )
+             select null::int, t.n, null::bigint, count(*) from class as t group by t.n
+             union all %5$s',
+            string_agg(w.packed, ', ' order by w.word), counts, coded, string_agg(w.word::text, ', ' order by w.word),
+            (select string_agg(format(
+                'select %s, null, null, count(*) from (select from class as t group by %s) as d', c.i,
+                (select string_agg(case when g.word = v_words[c.i] then format(
+                            't.w%1$s - t.w%1$s / %2$s %% %3$s * %2$s', g.word, v_places[c.i], v_widths[c.i])
+                        else format('t.w%s', g.word) end, ', ')
+                 from generate_series(1, v_word) as g (word))), ' union all ' order by c.i)
+             from generate_series(1, cardinality(codes)) as c (i)))
+        from (select c.word, format('%s as w%s', string_agg(
+                  format('(t.%I - %s)::bigint * %s', c.name, c.low, c.place), ' + '), c.word) as packed
+              from unnest(codes, v_lows, v_words, v_places) as c (name, low, word, place) group by c.word) as w);
+end $$;
+comment on function anondb.code_profile(regclass, name[], name) is
+'anondb.class_profile of a table whose classes are told apart by whole numbers that are never NULL; counts names the '
+'column that says how many records a row stands for.';
+
+create function anondb.are_codes(relation regclass, columns name[]) returns boolean
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+declare
+    v_null boolean;
+begin
+    if (select count(*) from pg_attribute as a
+        where a.attrelid = relation and a.attname = any (columns) and a.atttypid = 'int4'::regtype) < cardinality(columns)
+    then
+        return false;
+    end if;
+    execute (select format('select exists (select from %s as t where %s)', relation,
+                           string_agg(format('t.%I is null', c.name), ' or '))
+             from unnest(columns) as c (name))
+    into v_null;
+    return not v_null;
+end $$;
+comment on function anondb.are_codes(regclass, name[]) is 'Whether all these columns are of type int4, and no row has NULL there.';
+
 create function anondb.person_profile(
     release regclass, quasi name[], unit name, population regclass = null, roots text[] = null)
 returns table (dropped int, size bigint, population_size bigint, persons bigint, risks double precision)
@@ -133,6 +207,8 @@ declare
     v_how text := case
         when population is not null then 'classes are looked up in the population by their labels'
         when fraction is not null then 'estimated from the sampling fraction' else v_unknown end;
+    v_codes constant boolean := counts is not null and unit is null and population is null and roots is null
+        and anondb.are_codes(release, quasi);
 begin
     perform anondb.check_thresholds(thresholds);
     if fraction <= 0 or fraction > 1 then
@@ -147,7 +223,10 @@ begin
         with profile as materialized (
             -- the risks of the records of a class add up to 1
             select p.dropped, p.size, p.population_size, p.size * p.classes as records, p.classes::double precision as risks
-            from anondb.class_profile(release, quasi, population, roots, counts) as p where unit is null
+            from anondb.class_profile(release, quasi, population, roots, counts) as p where unit is null and not v_codes
+            union all
+            select p.dropped, p.size, p.population_size, p.size * p.classes, p.classes::double precision
+            from anondb.code_profile(release, quasi, counts) as p where v_codes
             union all
             select p.dropped, p.size, p.population_size, p.persons, p.risks
             from anondb.person_profile(release, quasi, unit, population, roots) as p where unit is not null

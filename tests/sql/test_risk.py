@@ -207,3 +207,30 @@ def test_before_and_after_stand_side_by_side(tables: Connection) -> None:
 def test_a_wrong_call_is_told_what_is_right(tables: Connection, state: str, call: str) -> None:
     fill(tables, "t", [("1", "x", None)])
     refused(tables, state, f"select anondb.{call}")
+
+
+@pytest.mark.parametrize("columns", [3, 17])
+def test_codes_that_lie_side_by_side_tell_the_same(connection: Connection, columns: int) -> None:
+    """Seventeen columns of up to 300 codes, some of them negative, take several numbers of 8 bytes."""
+    names = [f"o{number}" for number in range(columns)]
+    rows = sql.SQL(", ").join(
+        sql.SQL("(hashint8extended(g.i % 150, {}) % {})::int as {}").format(
+            sql.Literal(number), sql.Literal((2, 3, 300)[number % 3]), sql.Identifier(name)
+        )
+        for number, name in enumerate(names)
+    )
+    connection.execute(
+        sql.SQL(
+            "create temp table coded as select {}, (g.i % 4 + 1)::bigint as n from generate_series(1, 600) as g (i)"
+        ).format(rows)
+    )
+    texts = sql.SQL(", ").join(sql.SQL("{0}::text as {0}").format(sql.Identifier(name)) for name in names)
+    connection.execute(sql.SQL("create temp table texts as select {}, n from coded").format(texts))
+    asked = "select r.name, r.of_column, r.value, r.note from anondb.risk(%s::text::regclass, %s, counts => 'n') as r"
+    by_codes, by_texts = (
+        connection.execute(asked, (table, names)).fetchall() for table in ("coded", "texts")
+    )
+    assert by_codes == by_texts
+    assert len(by_codes) > columns
+    connection.execute(sql.SQL("update coded set {} = null where n = 1").format(sql.Identifier(names[0])))
+    assert connection.execute(asked, ("coded", names)).fetchall() != by_codes
