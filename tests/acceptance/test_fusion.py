@@ -297,3 +297,27 @@ def test_the_order_of_the_rows_and_the_seed_alone_decide(leisure: Clinic) -> Non
     )
     leisure.has_released(policy)
     assert leisure.execute("select * from share.admissions") == first
+
+
+def test_fused_classes_have_no_surest_family_of_values(leisure: Clinic) -> None:
+    """(l, e)-diversity, relatives as one: swimmers all have an infection of the lungs, until they take in others."""
+    rows = [
+        ("swimming", "flu"),
+        ("swimming", "pneumonia"),
+        ("tennis", "burn"),
+        ("tennis", "ulcer"),
+        ("reading", "burn"),
+        ("reading", "flu"),
+    ]
+    visits(leisure, "reason text, diagnosis text", *rows)
+    (leisure.folder / "diagnosis.csv").write_text(
+        "flu;lung;any\npneumonia;lung;any\nburn;skin;any\nulcer;gut;any\n"
+    )
+    diagnosis = '{ role = "sensitive", hierarchy = { csv = "diagnosis.csv" } }'
+    model = 'k = 2\nle_diversity = { column = "diagnosis", l = 2, e = 1, kind = "%s" }'
+    columns = {"reason": MEANT, "diagnosis": diagnosis}
+    said = leisure.publish(fusion(leisure, columns, model % "grouped"))
+    assert (said["released"], said["classes"]) == (6, 2)
+    assert said["metrics"]["le_diversity_grouped:diagnosis"] == 2
+    refused = leisure.cli("run", fusion(leisure, columns, model % "apart"))
+    assert refused.returncode == 3
