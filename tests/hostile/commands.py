@@ -16,7 +16,8 @@ create table share.taken (zip text);
 create index on share.taken (zip);
 create table public.logs (id int, city text, queries text[]);
 insert into public.logs
-select i, 'city', (array[array['owl', 'wren'], array['carp', 'pike'], array['oak', 'elm']])[1 + i % 3 : 1 + i % 3]
+select i, 'city' || i % 3,
+       (array[array['owl', 'wren'], array['carp', 'pike'], array['oak', 'elm']])[1 + i % 3 : 1 + i % 3]
 from generate_series(1, 12) as i;
 create table public.items as select l.id, q.item from public.logs as l, unnest(l.queries) as q (item);
 create table public.buyers as select l.id, l.city from public.logs as l;
@@ -79,6 +80,16 @@ def write_files(folder: Path) -> None:
         "datafly": policy("datafly", full, privacy=models),
         "incognito": policy("incognito", full, privacy='k = 2\nunit = "id"\nsuppression = 0.5'),
         "optimal": policy("optimal", full, target="best"),
+        "models": policy(
+            "optimal",
+            full | {"diagnosis": '{ role = "sensitive", hierarchy = "disease" }'},
+            target="share.models",
+            privacy=(
+                'suppression = 0.9\nbeta_likeness = { column = "diagnosis", beta = 9, kind = "enhanced" }\n'
+                'delta_disclosure = { column = "diagnosis", delta = 9 }\n'
+                'le_diversity = { column = "diagnosis", l = 2, e = 0.6, kind = "grouped" }'
+            ),
+        ),
         "taken": policy("datafly", full, target="share.taken"),
         "mondrian": policy("mondrian", known | BARE | {"reason": reason}),
         "fusion": policy("fusion", known | BARE | {"reason": meant}),
@@ -90,9 +101,10 @@ def write_files(folder: Path) -> None:
         ),
         "mdav": policy(
             "mdav",
-            {"id": IDENTIFIER, "city": IDENTIFIER}
+            {"id": IDENTIFIER, "city": SENSITIVE}
             | {"queries": '{ role = "quasi", set = true, ontology = "kinds" }'},
             "logs",
+            privacy='k = 3\nl_diversity = { column = "city", l = 2 }',
         ),
         "mdav_items": policy(
             "mdav",
@@ -103,6 +115,7 @@ def write_files(folder: Path) -> None:
             },
             "buyers",
             target="share.mdav_items",
+            method='distance = "minimum"',
         ),
     }
     for name, text in policies.items():
@@ -138,8 +151,10 @@ COMMANDS = """
     run taken.toml --replace
     run incognito.toml --evaluate full
     run optimal.toml --evaluate full
+    run models.toml --evaluate full
     run mondrian.toml --evaluate full
     run fusion.toml --evaluate full
+    ontology review fusion.toml
     run le_diversity.toml --evaluate full
     run mdav.toml
     run mdav.toml
@@ -154,6 +169,7 @@ COMMANDS = """
     learn visits --identifier id --out learned.toml
     generate learned.toml --rows 20 --table visitors
     experiment gsl --table visits --column reason --ontology kinds --hierarchies 3 --k 2 --suppression 0.9
+    experiment mdav --table logs --column queries --ontology kinds --k 2
 """
 """Every command, in an order in which each finds what it needs."""
 
@@ -178,6 +194,15 @@ select anondb.l_diversity('visits', '{age}', 'diagnosis', 'entropy');
 select anondb.t_closeness('visits', '{zip}', 'age', 'ordered');
 select anondb.t_closeness('visits', '{age}', 'diagnosis', 'hierarchical', 'disease');
 select anondb.le_diversity('visits', '{zip}', 'diagnosis', 'disease');
+select anondb.beta_likeness('visits', '{zip}', 'diagnosis', 'enhanced');
+select anondb.delta_disclosure('visits', '{zip}', 'diagnosis');
+create temporary table path_of as select 1 as value, '{flu,infection,*}'::text[] as path;
+insert into path_of (value, path) values (2, '{cold,infection,*}'), (3, '{ulcer,stomach,*}');
+create temporary table count_of as select 1 as value, 2::bigint as n;
+insert into count_of (value, n) values (2, 2), (3, 1);
+select anondb.le_feasible('path_of', 'count_of', 3, 1, 2, 1);
+select anondb.le_chains('{1,2,3}', '{2,1}');
+select anondb.concept_set_sizes('logs', 'queries', 'kinds');
 select anondb.similarity('owl', 'wren', 'wup', 'kinds');
 select anondb.set_distance('{owl,elm}', '{wren,elm}', 'average', 'shared', 'kinds');
 select anondb.find_concept('old owls', 'kinds');
