@@ -12,7 +12,7 @@ from anondb.policy.model import Policy
 from anondb.run.snapshot import Snapshot
 from anondb.sqltree.tables import ItemRows, SourceColumn
 
-_ARRAYS = ("_text", "_varchar", "_bpchar")
+ARRAYS = ("_text", "_varchar", "_bpchar")
 _COMPARABLE = ({"int2", "int4", "int8", "numeric"}, {"text", "varchar"})
 
 
@@ -66,7 +66,7 @@ def item_rows(policy: Policy, snapshot: Snapshot) -> ItemRows | None:
 
 
 def coded_set(place: str, source: SourceColumn) -> dict[str, Any] | Problem:
-    if source.base not in _ARRAYS:
+    if source.base not in ARRAYS:
         return Problem(
             place,
             f'a set is an array of texts, and "{source.name}" is {source.type}',

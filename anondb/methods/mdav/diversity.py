@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from anondb.errors import UnsatisfiableError
@@ -67,11 +68,11 @@ class Diversity:
             self.merged += int(merged)
         return share
 
-    def reached(self, fresh: Relation, column: str) -> tuple[float, ...]:
+    def reached(self, fresh: Relation, quasi: Sequence[str]) -> tuple[float, ...]:
         """What the release reaches of each model, from its own rows."""
         found = []
         for one in self.judged:
-            question = one.model.measured(fresh, [column], one.sensitive.name)
+            question = one.model.measured(fresh, quasi, one.sensitive.name)
             assert question is not None  # compiling has refused others
             answers = row(reached=one.model.demanded)
             step = f"{one.model.step} {one.sensitive.code}"

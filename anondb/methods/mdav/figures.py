@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ from anondb.run.evaluate import DISCLOSURE, RISK
 from anondb.run.plan import Plan
 from anondb.run.statement import METRIC_ROWS, SIZES, Runner, Statement, row
 from anondb.run.verify import Published
-from anondb.sqltree.tables import Scratch
+from anondb.sqltree.tables import Quasi, Scratch
 
 _LOSS = "select anondb.mdav_loss()"
 
@@ -32,6 +32,8 @@ class SetFigures:
     plan: Plan
     names: Scratch
     share: mdav.Share
+    sets: Quasi
+    beside: Sequence[Quasi]  # quasi-identifiers
     by_text: bool  # classes are told apart by the texts that they are released with, not by their concepts
 
     def link(self) -> None:
@@ -43,6 +45,8 @@ class SetFigures:
                 "linked",
                 sets.linked(
                     self.names,
+                    self.sets,
+                    {f"c{n}": quasi for n, quasi in enumerate(self.beside, len(self.plan.kept) + 1)},
                     columns,
                     by_text=self.by_text,
                     with_concepts=with_concepts,
@@ -85,7 +89,7 @@ class SetFigures:
         yield MetricValue("semantic_sse", value=float(loss))
 
     def _disclosure(self, column: str, name: str) -> list[MetricValue]:
-        arguments = (self._table, ["r1"], column, [sets.NOT_RELEASED])
+        arguments = (self._table, self._named("r"), column, [sets.NOT_RELEASED])
         return [
             MetricValue(*row)
             for row in self.db.rows(
@@ -104,7 +108,7 @@ class SetFigures:
             Statement(
                 "risk",
                 RISK,
-                (self._table, ["r1"], [sets.NOT_RELEASED], "n", None),
+                (self._table, self._named("r"), [sets.NOT_RELEASED] * len(self.plan.quasi), "n", None),
                 answers=METRIC_ROWS,
             )
         )
@@ -115,12 +119,15 @@ class SetFigures:
             Statement(
                 "risk before",
                 RISK,
-                (self._table, ["o1"], None, "n", None),
+                (self._table, self._named("o"), None, "n", None),
                 answers=METRIC_ROWS,
             )
         ):
             if column is None:
                 yield replace(after.get(name, MetricValue(name)), before=value)
+
+    def _named(self, of: str) -> list[str]:
+        return [f"{of}{quasi.number}" for quasi in (self.sets, *self.beside)]
 
     @property
     def _table(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anondb.errors import Problem, UsageError
-from anondb.methods.mdav.compile import coded_set, item_rows, with_item_columns
+from anondb.methods.mdav.compile import ARRAYS, coded_set, item_rows, with_item_columns
 from anondb.methods.mdav.mdav import DISTANCES, DRAWS, SET_TYPE, VARIANTS
 from anondb.methods.method import Job, ReleaseMethod, Stages
 from anondb.models.l_diversity import LDiversity
@@ -27,27 +27,40 @@ class Mdav(ReleaseMethod):
     name = "mdav"
     title = "microaggregation of sets of texts by their concepts (Batet et al. 2013)"
     options: ClassVar = {"variant": VARIANTS, "distance": DISTANCES, "draw": DRAWS}
-    keys = frozenset({"seed"})
+    keys = frozenset({"seed", "weights"})
     column_keys = frozenset({"set", "items", "ontology", "stop_words"})
     models = (LDiversity,)
 
     def check(self, spot: Spot, policy: PolicyKeys) -> None:
-        """Its one quasi-identifier is a set."""
+        """One quasi-identifier is a set; those beside it are compared as they are."""
         quasi = {name: column for name, column in policy.columns.items() if column.get("role") is Role.QUASI}
-        for name, column in quasi.items():
-            if not (column.get("set") or "items" in column):
-                spot.at("columns", name, "set").report(
-                    f"quasi-identifier {quoted(name)} is no set, and {self.name} compares sets of texts",
-                    'add set = true or items = { table, key, item }, or leave it out: role = "identifier"',
+        sets = [name for name, column in quasi.items() if column.get("set") or "items" in column]
+        beside = [name for name in quasi if name not in sets]
+        if quasi and not sets:
+            name = next(iter(quasi))
+            spot.at("columns", name, "set").report(
+                f"quasi-identifier {quoted(name)} is no set, and {self.name} compares sets of texts",
+                'add set = true or items = { table, key, item }, or leave it out: role = "identifier"',
+            )
+        for name in beside if sets else []:
+            for key in quasi[name].keys() & {"hierarchy", "ontology"}:
+                spot.at("columns", name, key).report(
+                    f"{quoted(name)} is compared beside a set as it is, without {key}", "leave the key out"
                 )
+        if sets and beside and policy.method.get("draw") == "record":
+            spot.at("method", "draw").report(
+                f'with draw = "record" sets alone are told apart by meaning, and {quoted(beside[0])} is none',
+                'leave the key out, or set role = "identifier" for the others',
+            )
+        for name, column in quasi.items():
             if len(column.get("ontology", ())) > 1:
                 spot.at("columns", name, "ontology").report(
                     f"{self.name} compares sets by one ontology, and {quoted(name)} has several",
                     "name one of them",
                 )
-        if len(quasi) > 1:
-            spot.at("columns", list(quasi)[-1], "set").report(
-                f"{self.name} takes one quasi-identifier, and there are {len(quasi)}",
+        if len(sets) > 1:
+            spot.at("columns", sets[-1], "set").report(
+                f"{self.name} takes one set, and there are {len(sets)}",
                 'set role = "identifier" for the others',
             )
         for key, word in {"suppress": "mask", "nulls": "suppress"}.items():
@@ -82,7 +95,8 @@ class Mdav(ReleaseMethod):
         return coded_set(place, source) if column.is_set else None
 
     def released(self, column: SourceColumn) -> SourceColumn:
-        return replace(column, type=SET_TYPE, base="text", collation=None)
+        type_ = SET_TYPE if column.base in ARRAYS else "text"
+        return replace(column, type=type_, base="text", collation=None)
 
     def refused_unit(self, policy: Policy) -> str | None:
         return self.counts_records(policy)

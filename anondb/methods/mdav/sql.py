@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -15,6 +15,7 @@ from anondb.sqltree.build import (
     collate_c,
     create_scratch,
     equal,
+    every,
     ident,
     named,
     number,
@@ -76,52 +77,71 @@ def insert_release(
     fresh: Relation,
     columns: Sequence[SourceColumn],
     sets: Quasi,
+    beside: Sequence[Quasi],
     *,
     with_concepts: bool,
     without: bool,
 ) -> exp.Insert:
     """Synthetic sets with what is kept of their records, in the order of a keyed hash of what is released."""
-    kept = [c for c in columns if c.name != sets.name]
+    told = {quasi.name: col("told", f"b{quasi.number}") for quasi in beside}
+    kept = [c for c in columns if c.name != sets.name and c.name not in told]
     values: list[exp.Expr] = [col(f"c{place}", "r") for place, _ in enumerate(kept, 1)]
     empty = cast(string("{}"), SET_TYPE)
     terms = call("coalesce", col("terms", "m"), empty)
-    released = {sets.name: terms} | dict(zip([c.name for c in kept], values, strict=True))
+    released = {sets.name: terms} | told | dict(zip([c.name for c in kept], values, strict=True))
     rows = query(
         [released[c.name].copy() for c in columns],
         scratch(names.records, "r"),
         joins=[
             _of_record(scratch("mdav_synthetic", "m"), "m", col("rid", "r")),
             _of_record(scratch(CLASSES, "c"), "c", col("rid", "r")),
+            *(_told(quasi) for quasi in beside),
         ],
         where=_is_released(with_concepts=with_concepts, without=without),
     )
     target = exp.Schema(this=table(fresh.name, fresh.schema), expressions=[ident(c.name) for c in columns])
     return exp.Insert(
-        this=target, expression=with_keys(rows, names).order_by(keyed(Key.ORDER, [terms, *values]))
+        this=target,
+        expression=with_keys(rows, names).order_by(keyed(Key.ORDER, [terms, *told.values(), *values])),
     )
 
 
 def linked(
-    names: Scratch, sensitive: Sequence[str], *, by_text: bool, with_concepts: bool, without: bool
+    names: Scratch,
+    sets: Quasi,
+    beside: Mapping[str, Quasi],
+    sensitive: Sequence[str],
+    *,
+    by_text: bool,
+    with_concepts: bool,
+    without: bool,
 ) -> exp.Create:
-    """Each record with its texts (o1) and what it is released with (r1), both as one text, and its sensitive values."""
+    """Each record with its texts (o1) and what it is released with (r1), both as one text, and its sensitive values.
+
+    So with what is beside the set; `beside` has our names of those columns.
+    """
     released = _is_released(with_concepts=with_concepts, without=without)
     empty = string("{}")
     members = cast(col("terms", "m"), "text") if by_text else col("members", "m")
     looks = exp.Case().when(released.copy(), call("coalesce", members, empty)).else_(string(NOT_RELEASED))
     columns = [
-        named(call("coalesce", col("members", "t"), empty.copy()), "o1"),
-        named(looks, "r1"),
+        named(call("coalesce", col("members", "t"), empty.copy()), f"o{sets.number}"),
+        named(looks, f"r{sets.number}"),
         named(released, "released"),
         named(number(1), "n"),
         *(col(column, "r") for column in sensitive),
     ]
+    for column, quasi in beside.items():
+        told = exp.Case().when(released.copy(), col("told", f"b{quasi.number}")).else_(string(NOT_RELEASED))
+        columns.append(named(cast(col(column, "r"), "text"), f"o{quasi.number}"))
+        columns.append(named(told, f"r{quasi.number}"))
     joins = [
         _of_record(_members(TEXTS, "text", "t"), "t", col("rid", "r")),
         _of_record(scratch(CLASSES, "c"), "c", col("rid", "r")),
         _of_record(scratch("mdav_synthetic", "m"), "m", col("rid", "r"))
         if by_text
         else _of_record(_members("mdav_centroid", "concept", "m"), "m", col("centroid", "c")),
+        *(_told(quasi) for quasi in beside.values()),
     ]
     return create_scratch(names.linked, query(columns, scratch(names.records, "r"), joins=joins))
 
@@ -135,6 +155,13 @@ def _members(of: str, column: str, alias: str) -> exp.Subquery:
         query([record, named(cast(listed, "text"), "members")], scratch(of, "i"), group=[record.copy()]),
         alias,
     )
+
+
+def _told(quasi: Quasi) -> exp.Join:
+    """What a record is released with in a column beside the set."""
+    alias = f"b{quasi.number}"
+    same = [equal(col("record", alias), col("rid", "r")), equal(col("place", alias), number(quasi.number))]
+    return exp.Join(this=scratch("mdav_told", alias), on=every(same), side="left")
 
 
 def _of_record(joined: exp.Expr, alias: str, record: exp.Expr) -> exp.Join:

@@ -8,7 +8,7 @@ from typing import Any
 
 from anondb.errors import UnsatisfiableError, UsageError
 from anondb.evaluation.metric_value import MetricValue
-from anondb.methods.mdav import mdav
+from anondb.methods.mdav import beside_sql, mdav
 from anondb.methods.mdav import sql as sets
 from anondb.methods.mdav.diversity import Diversity
 from anondb.methods.mdav.figures import SetFigures
@@ -18,7 +18,7 @@ from anondb.models.k_anonymity import MEANING, KAnonymity
 from anondb.ontology.model import normal_term
 from anondb.ontology.phrases import STOP_WORDS
 from anondb.ontology.phrases import tagger as find_tagger
-from anondb.policy.model import Policy
+from anondb.policy.model import Column, Policy
 from anondb.run.encode import take_keys
 from anondb.run.encode_sql import analyze
 from anondb.run.kept_columns import KeptColumns
@@ -34,6 +34,8 @@ _COUNTS = "select count(distinct i.record), count(distinct i.concept) from mdav_
 _DISTANCES = "select anondb.mdav_distances($1, $2)"
 _PARTITION = "select anondb.mdav_partition($1)"
 _CENTROIDS = "select anondb.mdav_centroids($1)"
+_MIX = "select anondb.mdav_mix($1, $2)"
+_TELL = "select anondb.mdav_tell($1)"
 _SYNTHETIC = "select anondb.mdav_synthetic($1, $2)"
 
 
@@ -70,11 +72,25 @@ class Microaggregation:
 
     @property
     def column(self) -> Quasi:
-        return self.plan.quasi[0]
+        """The set."""
+        return next(quasi for quasi in self.plan.quasi if quasi.name == self._set.name)
+
+    @property
+    def _set(self) -> Column:
+        return next(column for column in self.policy.quasi if column.is_set)
+
+    @property
+    def beside(self) -> list[Quasi]:
+        """Quasi-identifiers beside the set."""
+        return [quasi for quasi in self.plan.quasi if quasi.name != self._set.name]
+
+    @property
+    def quasi(self) -> list[str]:
+        return [quasi.name for quasi in self.plan.quasi]
 
     @property
     def ontology(self) -> str:
-        [*named] = self.policy.quasi[0].ontology
+        [*named] = self._set.ontology
         return named[0] if named else mdav.ONTOLOGY
 
     @property
@@ -88,15 +104,16 @@ class Microaggregation:
 
     @property
     def stop_words(self) -> Sequence[str]:
-        said = self.policy.quasi[0].stop_words
+        said = self._set.stop_words
         return STOP_WORDS if said is None else said
 
     def encode(self) -> None:
         """The one pass over the source, and the concepts of its texts."""
         db, plan, names = self.db, self.plan, self.names
         take_keys(db, plan, names)
+        kept = [*plan.kept, *(quasi.column for quasi in self.beside)]
         self.job.engine.copy_records(
-            "records", lambda source: sets.records(names, source, plan.kept, self.column, plan.items)
+            "records", lambda source: sets.records(names, source, kept, self.column, plan.items)
         )
         [records, *_] = db.one(Statement("count records", sets.counts(names), answers=row(records=MANY)))
         db.run(Statement("texts", sets.texts(names, plan.items)))
@@ -129,6 +146,10 @@ class Microaggregation:
         method, k = self.policy.method, self.policy.privacy.k
         measure = mdav.MEASURES[method.variant or mdav.VARIANTS[0]]
         self.db.run(Statement("distances", _DISTANCES, (method.distance or mdav.DISTANCES[0], measure)))
+        if self.beside:
+            self.db.run(Statement("values", beside_sql.values(self.names, self.beside, len(self.plan.kept))))
+            weights = [method.weight(quasi.name) for quasi in self.beside]
+            self.db.run(Statement("mix", _MIX, (method.weight(self.column.name), weights)))
         self.db.run(Statement("partition", _PARTITION, (k,)))
         self.share = self.diversity.see_to(self.share)
         self._refuse_suppression()
@@ -138,11 +159,14 @@ class Microaggregation:
         """Writes the synthetic records."""
         share, fresh, method, columns = self.share, self.fresh, self.policy.method, self.plan.columns
         self.db.run(Statement("synthetic records", _SYNTHETIC, (method.seed, self.draw)))
+        if self.beside:
+            self.db.run(Statement("values of classes", _TELL, (self.policy.privacy.k,)))
         insert = sets.insert_release(
             self.names,
             fresh,
             columns,
             self.column,
+            self.beside,
             with_concepts=share.with_concepts > 0,
             without=share.without > 0,
         )
@@ -157,12 +181,16 @@ class Microaggregation:
         rows, classes, smallest, largest, squares = self._count_classes()
         rare_terms = sets.rare_terms(self.fresh, self.column, k, self.ontology)
         [[rare]] = self.job.engine.ask_release("rare terms", rare_terms, row(terms=0))
-        reached = self.diversity.reached(self.fresh, self.column.name) if rows else ()
+        for quasi in self.beside:
+            question = beside_sql.rare_values(self.fresh, quasi, k)
+            [more] = self.db.one(Statement(f"rare values {quasi.code}", question, answers=row(values=0)))
+            rare += more
+        reached = self.diversity.reached(self.fresh, self.quasi) if rows else ()
         self.published = Published(rows, classes, smallest, largest, squares, reached, rare=int(rare))
 
     def _count_classes(self) -> tuple[int, ...]:
         if self.by_text:
-            return self.job.engine.count_written(self.fresh, [self.column.name])
+            return self.job.engine.count_written(self.fresh, self.quasi)
         count = sets.class_figures(self.fresh, self.column, self.ontology)
         [sizes] = self.job.engine.ask_release("count classes", count, CLASS_COUNTS)
         return tuple(map(int, sizes))
@@ -181,7 +209,9 @@ class Microaggregation:
     def evaluate(self) -> None:
         self.report = self._account()
         if self.job.options.evaluate != "none" and self.published.rows:
-            linked = SetFigures(self.db, self.plan, self.names, self.share, self.by_text)
+            linked = SetFigures(
+                self.db, self.plan, self.names, self.share, self.column, self.beside, self.by_text
+            )
             linked.link()
             self.metric_values = tuple(linked.all(self.published))
             self.report |= linked.sizes()
@@ -200,7 +230,7 @@ class Microaggregation:
             self.job,
             finding,
             seconds,
-            quasi=(self.column.name,),
+            quasi=tuple(self.quasi),
             records=found.records,
             released=published.rows,
             suppressed=self.share.suppressed,
