@@ -66,12 +66,14 @@ class Releases:
         seed: int = 0,
         roots: Sequence[str] | None = None,
         unit: str | None = None,
+        ontologies: Mapping[str, str] | None = None,
         listener: Listener | None = None,
     ) -> Evaluation:
         """What a release that anyone has made is worth and gives away, against its original.
 
         `key` names a record in both tables; without it, what needs the link is left out. `vghs` names stored
-        hierarchies by column. `unit` names the person, whom risk then counts.
+        hierarchies by column, `ontologies` what knows the texts of columns without one.
+        `unit` names the person, whom risk then counts.
         `roots` are the labels, one for each quasi-identifier, of a record that is masked.
         """
         from anondb.evaluation import tables as tables
@@ -92,6 +94,7 @@ class Releases:
             seed,
             roots,
             unit,
+            ontologies or {},
         )
         return tables.evaluate_tables(self._door, request, (listener or Silence()).step)
 

@@ -42,6 +42,12 @@ def evaluate(
     vgh: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN=NAME", help="The stored hierarchy of a column.")
     ] = None,
+    ontology: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=NAME", help="Instead: what knows the texts of a column, or of its sets."
+        ),
+    ] = None,
     sensitive: Annotated[
         list[str] | None, typer.Option(metavar="A,B,…", help="The columns that must not be given away.")
     ] = None,
@@ -88,7 +94,7 @@ def evaluate(
       --quasi age,zip,job --vgh job=occupation --sensitive diagnosis
     """
     of_tables: dict[str, object] = {"--original": original, "--release": release, "--quasi": quasi}
-    others = {"--key": key, "--vgh": vgh, "--sensitive": sensitive, "--population": population,
+    others = {"--key": key, "--vgh": vgh, "--ontology": ontology, "--sensitive": sensitive, "--population": population,
               "--fraction": fraction, "--unit": unit, "--masked": masked, "--sample": sample, "--clusters": clusters,
               "--seed": seed or None}  # fmt: skip
     given = [name for name, value in (of_tables | others).items() if value is not None]
@@ -115,7 +121,8 @@ def evaluate(
                 release,
                 quasi=_names(quasi),
                 key=key,
-                vghs=_vghs(vgh or []),
+                vghs=_pairs("--vgh", "hierarchy", "job=occupation", vgh),
+                ontologies=_pairs("--ontology", "ontology", "job=wordnet", ontology),
                 sensitive=_names(sensitive or []),
                 population=population,
                 fraction=fraction,
@@ -141,8 +148,8 @@ def _names(options: list[str]) -> list[str]:
     return [name for row in csv.reader(options, skipinitialspace=True) for name in row]
 
 
-def _vghs(options: list[str]) -> dict[str, str]:
-    pairs = [option.partition("=") for option in options]
+def _pairs(option: str, what: str, example: str, said: list[str] | None) -> dict[str, str]:
+    pairs = [one.partition("=") for one in said or []]
     if not all(column and name for column, _, name in pairs):
-        raise UsageError("--vgh names a column and its hierarchy", hint="for example --vgh job=occupation")
+        raise UsageError(f"{option} names a column and its {what}", hint=f"for example {option} {example}")
     return {column: name for column, _, name in pairs}

@@ -12,6 +12,7 @@ from anondb.db.execute import Executor, Step
 from anondb.db.install.upgrade import require_current
 from anondb.errors import UsageError
 from anondb.evaluation import clusters
+from anondb.evaluation.by_ontology import keep_meant, with_meaning
 from anondb.evaluation.evaluation import Evaluation, ordered
 from anondb.evaluation.metric_value import MetricValue, values_or_reasons
 from anondb.evaluation.metrics import GROUPS, LINKED, LINKED_UTILITY
@@ -162,7 +163,8 @@ class _Evaluating:
             ]
         link = (self.original, self.release, self.request.key, self.quasi, self.roots)
         [query] = self.db.one(Statement("link", _LINK, link))
-        vghs = self.request.quasi_vghs
+        vghs, ontologies = self.request.quasi_vghs, self.request.quasi_ontologies
+        meant = keep_meant(self.db, self.original, self.release, self.quasi, ontologies)
 
         def utility() -> Iterable[MetricValue]:
             rows = self.db.rows(
@@ -173,7 +175,8 @@ class _Evaluating:
                     answers=METRIC_ROWS,
                 )
             )
-            return [MetricValue(*row) for row in rows]
+            found = [MetricValue(*row) for row in rows]
+            return with_meaning(self.db, query, self.quasi, meant, found)
 
         def agreement() -> Iterable[MetricValue]:
             sample, seed = self.request.sampled, self.request.seed
@@ -183,6 +186,7 @@ class _Evaluating:
                 self.quasi,
                 vghs,
                 MEASURE,
+                meanings=meant,
                 sample=sample,
                 seed=seed,
                 wanted=self.request.clusters,

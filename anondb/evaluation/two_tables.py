@@ -31,10 +31,15 @@ class EvaluationRequest:
     seed: int = 0
     roots: Sequence[str] | None = None  # the labels of a record that is suppressed by masking
     unit: str | None = None  # names the person, in the original and perhaps in the release
+    ontologies: Mapping[str, str] = field(default_factory=dict)  # column → the one that knows its texts
 
     @property
     def sampled(self) -> int:
         return SAMPLE if self.sample is None else self.sample
+
+    @property
+    def quasi_ontologies(self) -> list[str | None]:
+        return [self.ontologies.get(column) for column in self.quasi]
 
     @property
     def quasi_vghs(self) -> list[str | None]:
@@ -96,6 +101,15 @@ def _contradictions(request: EvaluationRequest) -> Iterator[tuple[str, str]]:
         if column not in named:
             hint = did_you_mean(column, named) or "--vgh COLUMN=NAME is for columns that are evaluated"
             yield f'a hierarchy is given for "{column}", which is no quasi-identifier and not sensitive', hint
+    for column in request.ontologies:
+        if column not in quasi:
+            hint = did_you_mean(column, quasi) or "--ontology COLUMN=NAME is for quasi-identifiers"
+            yield f'an ontology is given for "{column}", which is no quasi-identifier', hint
+        if column in request.vghs:
+            yield (
+                f'"{column}" has a hierarchy and an ontology',
+                "give the one that its values are compared by",
+            )
     if request.population is not None and request.fraction is not None:
         yield "a population table and a sampling fraction are given", "give the one that is known better"
     if request.fraction is not None and not 0 < request.fraction <= 1:

@@ -139,13 +139,19 @@ comment on function anondb.point_distances(text[], text, numeric) is
 'ranges of them, which lie at their midpoints.';
 
 create function anondb.item_distances(
-    items text[], concepts int[], kind text, spread numeric, leaves text[], levels int[], labels text[], vgh text,
+    items text[], concepts text[], kind text, spread numeric, leaves text[], levels int[], labels text[], vgh text,
     measure text)
 returns table (a int, b int, distance double precision)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
 begin
-    if concepts is not null then
-        return query select d.a, d.b, d.distance from anondb.meaning_distances(concepts, measure) as d;
+    if exists (select from unnest(concepts) as u (list) where cardinality(u.list::int[]) > 1) then
+        return query select d.a, d.b, d.distance from anondb.set_distances(concepts, measure) as d;
+    elsif concepts is not null then
+        return query
+            select d.a, d.b, d.distance
+            from anondb.meaning_distances(
+                array(select (u.list::int[])[1] from unnest(concepts) with ordinality as u (list, place) order by u.place),
+                measure) as d;
     elsif vgh is not null then
         return query select d.a, d.b, d.distance from anondb.concept_distances(items, anondb.find_vgh(vgh), measure) as d;
     elsif kind <> 'other' then
@@ -154,8 +160,8 @@ begin
         return query select d.a, d.b, d.distance from anondb.class_distances(items, leaves, levels, labels) as d;
     end if;
 end $$;
-comment on function anondb.item_distances(text[], int[], text, numeric, text[], int[], text[], text, text) is
-'The distances, as far as there are any, of every two items of a column: by their concepts if they are given or it '
+comment on function anondb.item_distances(text[], text[], text, numeric, text[], int[], text[], text, text) is
+'The distances, as far as there are any, of every two items of a column: by their sets of concepts if they are given or it '
 'has a vgh, as numbers or moments if it is of that kind, else by their hierarchy.';
 
 create function anondb.distance_kind(o text[], leaves text[], labels text[]) returns text
@@ -241,9 +247,11 @@ begin
             from (select t.i, t.of_release, array_agg(t.code - 1 order by t.place) as codes
                   from item as t group by t.i, t.of_release) as c
             join (select d.i, d.of_release, array_agg(d.value order by d.code) as items,
-                         case when count(m.i) > 0 then array_agg(m.concept order by d.code) end as concepts
+                         case when count(m.i) > 0 then array_agg(m.concepts order by d.code) end as concepts
                   from (select distinct t.i, t.of_release, t.code, t.value from item as t) as d
-                  left join meaning as m on m.i = d.i and m.label collate "C" = d.value collate "C"
+                  left join (select m.i, m.label, array_agg(m.concept order by m.concept)::text as concepts
+                             from meaning as m where m.concept is not null group by m.i, m.label) as m
+                    on m.i = d.i and m.label collate "C" = d.value collate "C"
                   group by d.i, d.of_release) as v on v.i = c.i and v.of_release = c.of_release
         ), compared as materialized (
             select g.i, k.kind, max(anondb.as_point(u.o, k.kind)) - min(anondb.as_point(u.o, k.kind)) as spread
