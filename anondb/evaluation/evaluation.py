@@ -49,6 +49,10 @@ class Evaluation:
         """The older name of `metric_values`."""
         return self.metric_values
 
+    def figure(self, name: str) -> MetricValue | None:
+        """The older name of `metric`."""
+        return self.metric(name)
+
 
 def group_of(name: str) -> str:
     """The group of a metric; one that the catalogue does not have is of utility."""
