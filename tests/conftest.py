@@ -11,6 +11,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
+import coverage
 import psycopg
 import pytest
 from hypothesis import settings
@@ -46,6 +47,7 @@ _RUN = pytest.StashKey[Path]()
 def pytest_configure(config: pytest.Config) -> None:
     """A run has one folder; its processes share the server in it, and the templates on that server."""
     if hasattr(config, "workerinput"):
+        os.environ.pop("COVERAGE_PROCESS_START", None)  # from here on only commands would be measured
         config.stash[_RUN] = Path(config.workerinput["anondb_run"])
         return
     ending = ExitStack()
@@ -68,11 +70,23 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that uses no server says the same whatever the server is."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A test that uses no server says the same whatever the server is; what is for the night waits to be asked for."""
     for item in items:
         if "server" not in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.once)
+    if "nightly" in config.option.markexpr or any("::" in argument for argument in config.args):
+        return
+    nightly = [item for item in items if item.get_closest_marker("nightly")]
+    if nightly:
+        config.hook.pytest_deselected(items=nightly)
+        items[:] = [item for item in items if item not in set(nightly)]
+
+
+def pytest_sessionfinish() -> None:
+    """A process of a run that is measured keeps what it has seen; it may be ended without being asked."""
+    if measured := coverage.Coverage.current():
+        measured.save()
 
 
 def _prefix(config: pytest.Config) -> str:

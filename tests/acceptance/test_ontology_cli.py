@@ -220,7 +220,7 @@ def test_a_terminal_sees_a_progress_bar_and_a_pipe_does_not(dsn: str, cli: Cli, 
     assert b"generalizations" in seen or b"checking" in seen or b"start" in seen
 
 
-@pytest.mark.once  # other tests load WordNet on every server, through the library
+@pytest.mark.nightly  # other tests load WordNet on every server, through the library
 def test_wordnet_itself_is_loaded_within_a_minute(cli: Cli) -> None:
     try:
         wordnet.find()

@@ -47,7 +47,10 @@ def test_larger_classes_are_fewer(adult: Database, tmp_path: Path, k: int, class
     assert result.k >= k
 
 
-@pytest.mark.parametrize(("quasi", "k"), [(2, 5), (5, 5), (5, 50), (9, 5), (9, 100)])
+@pytest.mark.parametrize(
+    ("quasi", "k"),
+    [(2, 5), (5, 50), (9, 100), *(pytest.param(n, 5, marks=pytest.mark.nightly) for n in (5, 9))],
+)
 def test_the_classes_are_the_naive_ones_record_for_record(
     adult: Database, adult_folder: Path, quasi: int, k: int
 ) -> None:
