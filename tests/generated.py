@@ -152,7 +152,7 @@ def _searched(name: str, names: Scratch, quasi: tuple[Quasi, ...]) -> Iterator[N
                 Judged(LDiversity(first.name, 2.5, "entropy"), first),
                 Judged(LDiversity(first.name, 2, "recursive", 3), first),
                 *[Judged(TCloseness(second.name, 0.2, distance), second) for distance in DISTANCES],
-                *_of_examples(first),
+                *_of_examples(second),
             ),
         )
         yield frequency.frequency_set(names, counted, labels, [3, 40_000], merge=persons)
@@ -175,9 +175,11 @@ def _searched(name: str, names: Scratch, quasi: tuple[Quasi, ...]) -> Iterator[N
     yield models.totals(names, second)
     yield models.ancestors(names, second, 4)
     for one in judged.judged:
-        question = one.model.measured(fresh, released, one.sensitive.name)
-        if question is not None:
-            yield question
+        asked = one.model.measured(fresh, released, one.sensitive.name)
+        if asked is None:
+            asked = one.model.audited(names, fresh, released, one.sensitive)
+        if asked is not None:
+            yield asked
             continue
         yield audit.coded_release(names, fresh, released, one.sensitive, 4)
         yield audit.farthest(names, released, one)
