@@ -255,12 +255,15 @@ create function anondb.le_buckets(
 returns table (value int, bucket int)
 language sql stable parallel restricted
 begin atomic
+    -- materialized, as it would else be settled anew for each value
+    with settled as materialized (
+        select r.members, r.families, anondb.le_settle(r.sizes, r.starts, r.near, le_buckets.l) as buckets
+        from anondb.le_relatives(le_buckets.paths, le_buckets.counts, le_buckets.e, le_buckets.portion) as r
+    )
     -- a bucket is called by its least value
     select m.value, case when m.bucket is not null then min(m.value) over (partition by m.bucket) end
     from (select v.value, s.buckets[v.family] as bucket
-          from anondb.le_relatives(le_buckets.paths, le_buckets.counts, le_buckets.e, le_buckets.portion) as r
-          cross join lateral (select anondb.le_settle(r.sizes, r.starts, r.near, le_buckets.l)) as s (buckets)
-          cross join lateral unnest(r.members, r.families) as v (value, family)) as m;
+          from settled as s cross join lateral unnest(s.members, s.families) as v (value, family)) as m;
 end;
 comment on function anondb.le_buckets(regclass, regclass, int, double precision, int) is
 'Buckets of sensitive values, so that values of different buckets are more than e apart; of the buckets that can be '

@@ -49,7 +49,7 @@ class Search:
     def left(self) -> int:
         """The records that are left out; raises where these are more than may be."""
         classes, left = self._first()
-        if classes:
+        if classes and left:
             left -= self._join()
         if self.eligible and not suffices(classes, left, self.privacy.may_suppress(self.eligible)):
             raise UnsatisfiableError(self._refusal(classes, left), hint=self._hint(classes, left))
@@ -70,7 +70,7 @@ class Search:
                 break
             db.run(Statement("forget counts", frequency.drop(names.counts)))
             # a value that several buckets were near to, or that chained them, may go with what these have left
-            further, rest = self._counted(f" {turn}", names.rec, row(classes=1, left=0), of_rest=True)
+            further, rest = self._counted(f" {turn}", names.rec, row(classes=1, left=1), of_rest=True)
             if further == 0:
                 break
             db.run(Statement("forget buckets", frequency.drop(names.buckets)))
@@ -114,7 +114,7 @@ class Search:
                 "join nearest",
                 sql.join_nearest(names, self.quasi),
                 (model.l, model.e, self.seed),
-                answers=row(joined=0),
+                answers=row(joined=1),
                 note="where records are left that a class may take",
             )
         )
