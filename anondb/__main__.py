@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import NoReturn
 
 from anondb import signals
@@ -10,6 +11,11 @@ from anondb import signals
 def main() -> NoReturn:
     """Runs a command and exits with the code that stands for how it ended."""
     signals.leave_at_once()
+    if sys.argv[1:] == ["--version"]:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"anondb {version('anondb')}\n")
+        sys.exit(0)
     from anondb.cli import main as run
 
     run()

@@ -38,7 +38,13 @@ AT_START = (
 )
 WIDTH = {"COLUMNS": "120"}
 # what commands load when they get to it; the others load their share themselves
-LOADED = ("anondb.cli", "anondb.api.database", "anondb.run.release", "sqlglot.dialects.postgres", "psycopg")
+LOADED = (
+    "anondb.cli.policies",
+    "anondb.api.database",
+    "anondb.run.release",
+    "sqlglot.dialects.postgres",
+    "psycopg",
+)
 
 
 def fresh(arguments: Sequence[str | Path]) -> list[str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
+from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any, NoReturn
 
@@ -12,20 +15,6 @@ import typer
 from typer.core import TyperGroup
 
 from anondb import signals
-from anondb.cli import (
-    compare,
-    database,
-    demo,
-    evaluate,
-    experiment,
-    generate,
-    lattice,
-    ontology,
-    policies,
-    report,
-    secret,
-    vgh,
-)
 from anondb.cli.output import LogFormat, report_error, report_usage, set_up_logging
 from anondb.errors import AnondbError, Terminated
 
@@ -42,30 +31,70 @@ class _Commands(TyperGroup):
             raise typer.Exit(0) from None
 
 
-app = typer.Typer(
-    name="anondb",
-    cls=_Commands,
-    help="Anonymize tables inside PostgreSQL, and keep their meaning.",
-    epilog="Try: anondb demo",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,  # a traceback with local variables would print data
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(demo.demo)
-app.command()(policies.plan)
-app.command()(policies.run)
-app.command()(lattice.lattice)
-app.command()(compare.compare)
-app.command()(report.report)
-app.command()(evaluate.evaluate)
-app.command()(generate.generate)
-app.command()(generate.learn)
-app.add_typer(database.app, name="db")
-app.add_typer(ontology.app, name="ontology")
-app.add_typer(vgh.app, name="vgh")
-app.add_typer(experiment.app, name="experiment")
-app.add_typer(secret.app, name="secret")
+# Commands and groups of them, in the order of the help, with the module of each; what is not called is not loaded.
+_COMMANDS = {
+    "demo": "demo",
+    "plan": "policies",
+    "run": "policies",
+    "lattice": "lattice",
+    "compare": "compare",
+    "report": "report",
+    "evaluate": "evaluate",
+    "generate": "generate",
+    "learn": "generate",
+}
+_GROUPS = {
+    "db": "database",
+    "ontology": "ontology",
+    "vgh": "vgh",
+    "experiment": "experiment",
+    "secret": "secret",
+}
+_TAKE_A_VALUE = ("--log-format", "--owner")
+
+
+@lru_cache(maxsize=1)
+def program(only: str | None = None) -> typer.Typer:
+    """The command line; with `only`, as far as it takes to call that command."""
+    app = typer.Typer(
+        name="anondb",
+        cls=_Commands,
+        help="Anonymize tables inside PostgreSQL, and keep their meaning.",
+        epilog="Try: anondb demo",
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,  # a traceback with local variables would print data
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(options)
+    for name, module in _COMMANDS.items():
+        if only in (None, name):
+            app.command(name)(getattr(_module(module), name))
+    for name, module in _GROUPS.items():
+        if only in (None, name):
+            app.add_typer(_module(module).app, name=name)
+    return app
+
+
+def __getattr__(name: str) -> typer.Typer:
+    if name != "app":
+        raise AttributeError(f"module 'anondb.cli' has no attribute {name!r}")
+    return program()
+
+
+def _module(name: str) -> Any:
+    return import_module(f"anondb.cli.{name}")
+
+
+def called(arguments: Sequence[str]) -> str | None:
+    """The command that a call names; None where it is not clear, and for help on all of them."""
+    words = iter(arguments)
+    for word in words:
+        if word in _TAKE_A_VALUE:
+            next(words, None)
+        elif not word.startswith("-"):
+            return word if word in _COMMANDS or word in _GROUPS else None
+    return None
 
 
 def _version(wanted: bool) -> None:
@@ -74,7 +103,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     log_format: Annotated[
         LogFormat, typer.Option(help="How logs and errors look on standard error.")
@@ -103,6 +131,7 @@ def options(
 def main() -> NoReturn:
     """Runs a command and exits with the code that stands for how it ended."""
     try:
+        app = program(called(sys.argv[1:]))
         signals.unwind()
         sys.exit(app(standalone_mode=False))
     except KeyboardInterrupt as error:

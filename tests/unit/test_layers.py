@@ -84,7 +84,10 @@ def test_a_room_that_decides_reaches_no_database(name: str) -> None:
 
 
 def test_the_command_line_is_imported_without_packages_that_take_long_to_load() -> None:
-    assert reached(AT_IMPORT_TIME, "anondb.cli").isdisjoint(LAZY)
+    for name in [
+        name for name in NAMES if name.startswith("anondb.cli")
+    ]:  # a command is loaded when it is called
+        assert reached(AT_IMPORT_TIME, name).isdisjoint(LAZY), name
 
 
 def test_an_import_through_another_module_would_be_seen() -> None:
