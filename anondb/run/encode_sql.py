@@ -7,6 +7,7 @@ costs two to four times as much for the same counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 from sqlglot import exp
 
@@ -16,12 +17,16 @@ from anondb.sqltree.build import (
     cast,
     col,
     collate_c,
+    concat,
     create_scratch,
     fill_scratch,
+    ident,
     left_join,
+    named,
     null,
     number,
     scratch,
+    star,
     string,
     table,
 )
@@ -34,6 +39,8 @@ from anondb.sqltree.equality import (
     with_entry,
 )
 from anondb.sqltree.tables import DATE_TYPES, NUMERIC_TYPES, Coded, Quasi, Relation, Scratch, SourceColumn
+
+_SHORT_TYPES = frozenset(["int2", "int4"])
 
 
 def raw_frequencies(
@@ -127,29 +134,44 @@ def stored_leaves(names: Scratch, coded: Coded) -> exp.Create:
 def dictionary(names: Scratch, coded: Coded) -> exp.Create:
     """Codes and labels of every value that occurs, at every level of its hierarchy.
 
-    NULL has leaf 0, no label below the root, and the root's label there.
+    NULL has leaf 0, no label below the root, and the root's label there. The values are sorted once; the labels of
+    a level are numbered among themselves and joined, because they are few where the values are many.
     """
     levels = range(coded.height + 1)
     is_null = exp.Is(this=col("raw", "x"), expression=null())
-    position = exp.Window(
-        this=call("row_number"),
-        order=exp.Order(
-            expressions=[exp.Ordered(this=col(part, "x")) for part in ("is_null", "position", "raw_c")]
-        ),
-    )
-    codes = [
-        exp.alias_(cast(dense_rank([collate_c(col(f"g{level}", "x"))]), "int"), f"l{level}", quoted=True)
-        for level in levels
-    ]
-    leaf = cast(exp.Case().when(is_null, number(0)).else_(position), "int")
-    columns = [
+    columns: list[exp.Expr] = [
         col("raw", "x"),
-        exp.alias_(leaf, "leaf", quoted=True),
+        named(cast(exp.Case().when(is_null, number(0)).else_(col("place", "x")), "int"), "leaf"),
         *[col(f"g{level}", "x") for level in levels],
-        *codes,
+        named(cast(col("place", "x"), "int"), "l0"),
     ]
-    query = exp.select(*columns).from_(_labelled(names, coded).subquery("x"))
+    query = exp.select().from_(table("x", alias="x"))
+    for level in levels[1:]:
+        if level == coded.height:
+            columns.append(named(number(1), f"l{level}"))  # all have the root in common
+            continue
+        alias = f"k{level}"
+        same = exp.EQ(this=col("label", alias), expression=collate_c(col(f"g{level}", "x")))
+        query = left_join(query, _numbered_labels(level).subquery(alias), same)
+        columns.append(named(call("coalesce", col("code", alias), number(1)), f"l{level}"))
+    values = _numbered(_labelled(names, coded))
+    query = query.select(*columns).with_(ident("x"), as_=values, materialized=True)
     return create_scratch(names.dictionary(coded), query)
+
+
+def _numbered(labelled: exp.Select) -> exp.Select:
+    """The values with their `place` in the hierarchy's own order, NULL last."""
+    order = [exp.Ordered(this=col(part, "y")) for part in ("is_null", "position", "raw_c")]
+    place = exp.Window(this=call("row_number"), order=exp.Order(expressions=order))
+    return exp.select(star("y"), named(place, "place")).from_(labelled.subquery("y"))
+
+
+def _numbered_labels(level: int) -> exp.Select:
+    """The labels that occur at a level by their codes; no label comes first."""
+    label = named(collate_c(col(f"g{level}", "x")), "label")
+    labels = exp.select(label).from_(table("x", alias="x")).group_by(number(1))
+    code = named(cast(dense_rank([col("label", "z")]), "int"), "code")
+    return exp.select(col("label", "z"), code).from_(labels.subquery("z"))
 
 
 def outside(names: Scratch, coded: Coded) -> exp.Select:
@@ -250,6 +272,8 @@ def _labels(coded: Coded, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
             return col("position", "h"), [col(f"g{level}", "h") for level in range(coded.height)]
         case Intervals(start, widths):
             value = cast(raw.copy(), "numeric")
+            if coded.column.base in _SHORT_TYPES and all(_is_short(one) for one in (start, *widths)):
+                return value, [raw.copy(), *[_whole_range(raw, int(start), int(width)) for width in widths]]
             return value, [raw.copy()] + [
                 call("anondb.range_label", value.copy(), number(start), number(width)) for width in widths
             ]
@@ -268,6 +292,21 @@ def _labels(coded: Coded, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
                 for stars in range(1, coded.height)
             ]
     raise AssertionError(coded.hierarchy)
+
+
+def _is_short(value: Decimal) -> bool:
+    return value == int(value) and abs(value) < 2**40
+
+
+def _whole_range(raw: exp.Expr, start: int, width: int) -> exp.Expr:
+    """What range_label says of whole numbers, in their own arithmetic: several times faster, and nothing overflows."""
+    value = cast(raw.copy(), "bigint")
+    rest = call("mod", exp.Sub(this=value, expression=number(start)), number(width))
+    rest = call("mod", exp.Add(this=rest, expression=number(width)), number(width))
+    below = exp.paren(exp.Sub(this=value.copy(), expression=rest))
+    above = exp.paren(exp.Add(this=below.copy(), expression=number(width)))
+    parts = [string("["), cast(below, "text"), string(", "), cast(above, "text"), string(")")]
+    return concat(parts)
 
 
 def _in_order(coded: Coded, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:

@@ -149,13 +149,14 @@ def _share_of(leaves: str, alias: str, level: int, condition: exp.Expr | None) -
 
 
 def _width(names: Scratch, quasi: Quasi, width: exp.Expr, span: exp.Expr) -> exp.Expr:
-    """The width of a range as a share of the column's own; a column of one value has nothing to lose."""
-    whole = (
-        exp.select(span)
-        .from_(scratch(names.dictionary(quasi), "e"))
-        .where(exp.GT(this=col("leaf", "e"), expression=number(0)))
-        .subquery()
-    )
+    """The width of a range as a share of the column's own; a column of one value has nothing to lose.
+
+    Leaves are numbered in the order of their values, so that the first and the last span the column.
+    """
+    dictionary = names.dictionary(quasi)
+    last = query([exp.Max(this=col("leaf", "w"))], scratch(dictionary, "w"))
+    ends = exp.In(this=col("leaf", "e"), expressions=[number(1), subquery(last)])
+    whole = exp.select(span).from_(scratch(dictionary, "e")).where(ends).subquery()
     share = exp.Div(this=width, expression=call("nullif", whole, number(0)))
     return (
         exp.Case()
