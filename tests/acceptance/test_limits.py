@@ -74,3 +74,16 @@ def test_an_upgrade_whose_connection_is_cut_says_so_and_has_changed_nothing(clin
         clinic.connection.execute("select pg_terminate_backend(%s)", (pid,))
         complaint(ended(upgrade), 4)
     assert clinic.cli("db", "status").returncode == 0
+
+
+def test_a_lattice_that_is_too_large_is_told_before_a_row_is_read(clinic: Clinic) -> None:
+    clinic.execute(
+        "create view hospital.closed as select 1 / (a.age - a.age) as a, a.age as b, a.age as c, a.age as d,"
+        " a.age as e, a.age as f, a.age as g from hospital.admissions as a"
+    )
+    ranges = quasi("{ start = 0, widths = [1, 2, 4, 8, 16, 32, 64, 128] }")
+    policy = clinic.policy(
+        dict.fromkeys("abcdefg", ranges), source="hospital.closed", method='algorithm = "optimal"'
+    )
+    assert "has 10,000,000 nodes" in complaint(clinic.cli("run", policy), 2)
+    assert "has 10,000,000 nodes" in complaint(clinic.cli("plan", policy), 2)

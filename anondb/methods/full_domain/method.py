@@ -34,6 +34,8 @@ class FullDomain(ReleaseMethod):
     """What the three have in common: hierarchies, levels, a lattice."""
 
     column_keys = frozenset({"hierarchy", "min_level", "max_level"})
+    tracks_every_node: ClassVar[bool] = False
+    """Its search knows something of each node, so that a lattice can be too large for it."""
 
     def search(
         self, lattice: Lattice, demand: Demand, objective: Objective, heuristic: str | None = None
@@ -81,6 +83,7 @@ class _ByObjective(FullDomain):
     """A search for the best node, by an objective."""
 
     keys = frozenset({"weights"})
+    tracks_every_node = True
 
     def read_keys(self, spot: Spot, keys: Table) -> None:
         if "weights" in keys and not spot.at("objective").faulty and keys["objective"] not in WEIGHTED:

@@ -9,7 +9,7 @@ from anondb.errors import UnsatisfiableError, UsageError
 from anondb.methods.full_domain import costs_sql as costs
 from anondb.methods.full_domain import objective as objectives
 from anondb.methods.full_domain.checks import Asking
-from anondb.methods.full_domain.grid import Grid
+from anondb.methods.full_domain.grid import Grid, check_size
 from anondb.methods.full_domain.lattice import Demand, Lattice
 from anondb.methods.full_domain.method import FullDomain
 from anondb.methods.full_domain.objective import Objective
@@ -124,6 +124,16 @@ def _chosen(plan: Plan, search: Search, levels: tuple[int, ...]) -> Levels:
             hint="anondb lattice lists the levels that do",
         )
     return Levels(levels, figures.outliers)
+
+
+def refuse_large(plan: Plan) -> None:
+    """Refuses a lattice that is too large whatever the values are: before they are counted.
+
+    How high a mask is, only the values say; until then it counts for the levels that it has at least.
+    """
+    lowest = [q.min_level for q in plan.quasi]
+    highest = [max(q.min_level, q.height if q.max_level is None else q.max_level) for q in plan.quasi]
+    check_size(Grid(lowest, highest))
 
 
 def _grid(encoded: Encoded) -> Grid:

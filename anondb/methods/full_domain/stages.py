@@ -21,6 +21,11 @@ class Levelled(Counting):
         super().__init__(job)
         self.method = method
 
+    def encode(self) -> None:
+        if self.method.tracks_every_node and self.job.options.levels is None:
+            searching.refuse_large(self.plan)
+        super().encode()
+
     def decide(self) -> None:
         self._set_up(self.job.options)
         self.outcome = searching.find(self.method, self.plan, self.looked_in, self.job.options)
