@@ -66,7 +66,7 @@ def program(only: str | None = None) -> typer.Typer:
         pretty_exceptions_enable=False,  # a traceback with local variables would print data
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(options)
+    app.callback()(before_all)  # not named `options`, as the module is that takes its name once it is loaded
     for name, module in _COMMANDS.items():
         if only in (None, name):
             app.command(name)(getattr(_module(module), name))
@@ -103,7 +103,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def options(
+def before_all(
     log_format: Annotated[
         LogFormat, typer.Option(help="How logs and errors look on standard error.")
     ] = LogFormat.TEXT,
