@@ -22,7 +22,8 @@ select t.text, t.records, p.concept
 from anondb.texts_of(%s::text::regclass, %s::name) as t
 left join lateral (
     select m.concept from anondb.term_senses(t.text, anondb.find_ontology(%s)) as m
-    where m.how not in ('head', 'stem') order by m.sense limit 1) as p on true
+    where anondb.text_without_senses(t.text) = btrim(t.text) and m.how not in ('head', 'stem')
+    order by m.sense limit 1) as p on true
 order by t.records desc, t.text collate "C"
 """
 _PHRASES = """

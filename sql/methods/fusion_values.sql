@@ -12,14 +12,20 @@ end;
 comment on function anondb.noun_of(text, int) is
 'The noun for what a verb says, by its stem: relax, relaxation. NULL if there is none; the term is a normal one.';
 
+create function anondb.text_without_senses(text text) returns text
+language sql immutable parallel safe
+-- data has no #senses: an apartment#5 is not one, nor an apartment#5#12
+return regexp_replace(btrim(text), '(\S)(#0*[1-9][0-9]{0,8})+$', '\1');
+comment on function anondb.text_without_senses(text) is
+'A text of data as it is looked up: nothing of it is taken for the number of a sense, which may not exist.';
+
 create function anondb.value_nouns(terms text[], ontology int) returns table (term text, noun text)
 language sql stable parallel safe
 begin atomic
     -- Who answers "relax" means the same as who answers "relaxation": the noun of the same stem, if there is one
     -- among the values themselves, and else in the ontology.
     with value as materialized (
-        -- data has no #senses: an apartment#5 is not one
-        select u.term, anondb.label_without_sense(btrim(u.term)) as bare
+        select u.term, anondb.text_without_senses(u.term) as bare
         from (select distinct t.term from unnest(terms) as t (term)) as u where btrim(u.term) <> ''
     ), bare as materialized (
         select v.bare, anondb.stem(anondb.normal_term(v.bare)) as stem, f.is_noun
@@ -60,7 +66,7 @@ begin atomic
         from anondb.lesk((select array_agg(distinct n.alike) from noun as n), ontology) as l
     )
     select v.term, r.concept,
-           case when v.noun = anondb.label_without_sense(btrim(v.term)) then r.how else 'noun' end, r.senses
+           case when v.noun = anondb.text_without_senses(v.term) then r.how else 'noun' end, r.senses
     from value as v
     join noun as n on n.noun = v.noun
     join ranked as r on r.term = n.alike and r.rank = 1;
@@ -190,7 +196,10 @@ language sql stable parallel safe
 begin atomic
     select p.text, p.phrase, c.key, c.label, c.gloss
     from unnest(texts, phrases) as p (text, phrase)
-    left join anondb.first_senses(phrases, anondb.find_ontology(ontology)) as s on s.term = p.phrase
+    left join anondb.first_senses(
+        array(select u.phrase from unnest(phrases) as u (phrase)
+              where anondb.text_without_senses(u.phrase) = btrim(u.phrase)),
+        anondb.find_ontology(ontology)) as s on s.term = p.phrase
     left join anondb.concept as c on c.id = s.concept;
 end;
 comment on function anondb.review_phrases(text[], text[], text) is

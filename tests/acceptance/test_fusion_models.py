@@ -123,3 +123,18 @@ def test_where_no_values_are_enough_the_policy_is_refused(leisure: Clinic) -> No
         said = leisure.cli("run", fusion(leisure, columns, f"k = 2\n{model}"))
         assert said.returncode == 3
         assert squeezed(words) in squeezed(said.stderr)
+
+
+def test_what_is_released_with_the_same_labels_is_judged_as_the_one_class_that_it_is(clinic: Clinic) -> None:
+    """Rare zips are all *: two classes without relatives are one class with relatives there."""
+    (clinic.folder / "illness.csv").write_text("".join(f"{n}{i},{n},*\n" for n in "abc" for i in (1, 2)))
+    illnesses = ["a1", "b1", "a2", "b2", "a1", "c1", "a2", "c2", "b1", "c1", "b2", "c2"]
+    visits(clinic, "zip text, illness text", *[(f"z{n}", illness) for n, illness in enumerate(illnesses)])
+    columns = {
+        "zip": BARE,
+        "illness": '{ role = "sensitive", hierarchy = { csv = "illness.csv" } }',
+    }
+    model = 'k = 2\nle_diversity = { column = "illness", l = 2, e = 1 }'
+    said = clinic.cli("run", fusion(clinic, columns, model))
+    assert said.returncode == 3, said.stderr
+    assert "the table as a whole does not satisfy the policy" in " ".join(said.stderr.split())

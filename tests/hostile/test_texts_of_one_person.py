@@ -131,3 +131,35 @@ def test_a_column_that_the_ontology_hardly_knows_is_refused(db: Database, cli: C
     db.connection.execute("insert into visits values ('frotz', 'A')")
     assert cli("run", "visits.toml").returncode == 2
     release(db, [*rows, ("frotz", "A")], policy(3, column=', unknown = "accept"'))
+
+
+def test_what_looks_like_the_number_of_a_sense_is_no_error_and_is_not_quoted(
+    db: Database, cli: Cli, tmp_path: Any
+) -> None:
+    """tennis has no sense 5, and a run that said so would tell what a person has written."""
+    rows: list[tuple[str | None, str | None]] = [("tennis#5#99", "A"), ("tennis #5", "A"), ("tennis", "A")]
+    release(db, rows, policy(3))
+    assert released(db) == [("tennis", "A")] * 3
+    db.connection.execute(
+        """
+        create table logs (words text[]);
+        insert into logs values ('{tennis#99}'), ('{tennis#5#99,#99}'), ('{tennis}')
+        """
+    )
+    (tmp_path / "logs.toml").write_text(
+        """
+        source = "logs"
+        target = "share_of_logs"
+        [privacy]
+        k = 3
+        [method]
+        algorithm = "mdav"
+        [columns]
+        words = { role = "quasi", set = true, ontology = "leisure" }
+        """
+    )
+    for command in (["ontology", "review"], ["run"]):
+        said = cli(*command, "logs.toml")
+        assert said.returncode == 0, said.stderr
+    [[errors]] = db.connection.execute("select count(r.error) from anondb.run as r").fetchall()
+    assert errors == 0

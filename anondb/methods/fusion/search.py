@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from anondb.errors import UnsatisfiableError, UsageError
 from anondb.evaluation.metric_value import MetricValue
 from anondb.hierarchies.forms import Meaning
+from anondb.methods.fusion import judge_sql as judging
 from anondb.methods.fusion import likeness_sql as likeness
 from anondb.methods.fusion import sql as fusion
 from anondb.methods.fusion.fusion import (
@@ -109,9 +110,9 @@ def _until_models_hold(
     Each turn leaves fewer classes; at last all records are one, which is what all are compared with.
     """
     while models.judged:
-        db.run(Statement(f"judge classes {f.turn + 1}", fusion.judge(f, models)))
+        db.run(Statement(f"judge classes {f.turn + 1}", judging.judge(f, models)))
         failing, classes = db.one(
-            Statement(f"failing classes {f.turn + 1}", fusion.failing(f), answers=row(failing=0, classes=1))
+            Statement(f"failing classes {f.turn + 1}", judging.failing(f), answers=row(failing=0, classes=1))
         )
         if not failing:
             break

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from anondb.hierarchies.forms import Meaning
-from anondb.models.sql import Models, class_rows, passes
 from anondb.run.keyed_sql import Key, keyed_rank, with_keys
 from anondb.run.linked_sql import temporary
 from anondb.sqltree.build import (
@@ -216,23 +215,6 @@ def _rounds(f: Fusion, by_likeness: bool, judged: str | None) -> exp.Select:
     return query(columns, table_of(rounds, "z"))
 
 
-def judge(f: Fusion, models: Models) -> exp.Create:
-    """The classes as they are now: their records, and whether they fail a model of the policy."""
-    sensitive = [col(s.code, "f") for s in models.counted.sensitive]
-    part = named(call("coalesce", col("released_as", "z"), col("tuple", "t")), "part")
-    rows = query([part, *sensitive, col("n", "f")], scratch(f.names.freq, "f"), joins=_fused(f))
-    classes = class_rows(subquery(rows, "f"), ["part"], models)
-    fails = named(exp.Not(this=exp.paren(passes(f.names, models, "c"))), "fails")
-    return create_scratch(f.judged, query([col("part", "c"), col("n", "c"), fails], subquery(classes, "c")))
-
-
-def failing(f: Fusion) -> exp.Select:
-    """How many classes fail, of how many."""
-    counted = exp.Count(this=exp.Star())
-    fails = exp.Filter(this=counted.copy(), expression=exp.Where(this=col("fails", "j")))
-    return query([fails, counted], scratch(f.judged, "j"))
-
-
 def joined_rounds(f: Fusion) -> exp.Create:
     """All rounds so far and the further ones, each tuple with the one that it is released as in the end."""
     later = exp.Join(
@@ -281,7 +263,7 @@ def changed(f: Fusion) -> exp.Select:
 def partitioned(f: Fusion) -> exp.Create:
     """The frequency set, each row with the tuple that it is released as."""
     part = call("coalesce", col("released_as", "z"), col("tuple", "t"))
-    joins = _fused(f)
+    joins = fused_as(f)
     columns = [*[col(q.code, "f") for q in f.quasi], named(cast(col("n", "f"), "bigint"), "n")]
     return create_scratch(
         f.names.partitioned, query([*columns, named(part, "part")], scratch(f.names.freq, "f"), joins=joins)
@@ -293,10 +275,7 @@ def classes(f: Fusion) -> exp.Create:
     spellings = [col("spelling", f"v{q.number}") for q in f.quasi]
     rank = named(keyed_rank(Key.ORDER, spellings), "class")
     labels = [named(spelling, f"g{q.number}") for q, spelling in zip(f.quasi, spellings, strict=True)]
-    joins = [
-        exp.Join(this=scratch(f.values(q), f"v{q.number}"), on=equal(col("leaf", f"v{q.number}"), col(code_of(q), "t")))
-        for q in f.quasi
-    ]  # fmt: skip
+    joins = spelt(f)
     joins.append(
         exp.Join(this=scratch(f.fused, "z"), on=equal(col("tuple", "z"), col("tuple", "t")), side="LEFT")
     )
@@ -306,7 +285,7 @@ def classes(f: Fusion) -> exp.Create:
     return create_scratch(f.names.classes, with_keys(found, f.names))
 
 
-def _fused(f: Fusion) -> list[exp.Join]:
+def fused_as(f: Fusion) -> list[exp.Join]:
     """Joins to the frequency set its tuples, and those that they took the values of."""
     same = every([equal(col(code_of(q), "t"), col("code", f"v{q.number}")) for q in f.quasi])
     return [
@@ -314,6 +293,14 @@ def _fused(f: Fusion) -> list[exp.Join]:
         exp.Join(this=scratch(f.tuples, "t"), on=same),
         exp.Join(this=scratch(f.fused, "z"), on=equal(col("tuple", "z"), col("tuple", "t")), side="LEFT"),
     ]
+
+
+def spelt(f: Fusion) -> list[exp.Join]:
+    """Joins to the tuples the spellings of their values."""
+    return [
+        exp.Join(this=scratch(f.values(q), f"v{q.number}"), on=equal(col("leaf", f"v{q.number}"), col(code_of(q), "t")))
+        for q in f.quasi
+    ]  # fmt: skip
 
 
 def _meant(f: Fusion, rows: str) -> list[exp.Join]:
