@@ -11,7 +11,7 @@ insert into public.visits
 select i, 20 + i % 12, 'Z907' || i % 4, (array['owl', 'wren', 'carp', 'pike', 'oak', 'elm'])[1 + i % 6],
        (array['flu', 'pneumonia', 'cancer', 'carcinoid', 'gastritis', 'dyspepsia'])[1 + i % 6]
 from generate_series(1, 48) as i;
-create table public.coded as select i.id, i.age::text, '*' as zip, i.diagnosis from public.visits as i;
+create table public.coded as select i.id, i.age::text, '*' as zip, i.reason, i.diagnosis from public.visits as i;
 create table share.taken (zip text);
 create index on share.taken (zip);
 create table public.logs (id int, city text, queries text[]);
@@ -20,6 +20,7 @@ select i, 'city' || i % 3,
        (array[array['owl', 'wren'], array['carp', 'pike'], array['oak', 'elm']])[1 + i % 3 : 1 + i % 3]
 from generate_series(1, 12) as i;
 create table public.items as select l.id, q.item from public.logs as l, unnest(l.queries) as q (item);
+create table public.told as select l.id, l.queries from public.logs as l;
 create table public.buyers as select l.id, l.city from public.logs as l;
 """
 
@@ -117,6 +118,13 @@ def write_files(folder: Path) -> None:
             target="share.mdav_items",
             method='distance = "minimum"',
         ),
+        "mdav_beside": policy(
+            "mdav",
+            {"id": IDENTIFIER, "city": '{ role = "quasi" }'}
+            | {"queries": '{ role = "quasi", set = true, ontology = "kinds" }'},
+            "logs",
+            target="share.mdav_beside",
+        ),
     }
     for name, text in policies.items():
         (folder / f"{name}.toml").write_text(text)
@@ -159,17 +167,21 @@ COMMANDS = """
     run mdav.toml
     run mdav.toml
     run mdav_items.toml
+    run mdav_beside.toml
     lattice incognito.toml --full
     compare incognito.toml --k 2,3 --evaluate full
     report last --out last.html
     evaluate last
     evaluate --original visits --release coded --key id --quasi age,zip --sensitive diagnosis
     evaluate --original visits --release coded --quasi age,zip --population coded
+    evaluate --original visits --release coded --key id --quasi age,reason --ontology reason=kinds
+    evaluate --original logs --release told --key id --quasi queries --ontology queries=kinds
     generate irish_census --rows 50 --table people
     learn visits --identifier id --out learned.toml
     generate learned.toml --rows 20 --table visitors
     experiment gsl --table visits --column reason --ontology kinds --hierarchies 3 --k 2 --suppression 0.9
     experiment mdav --table logs --column queries --ontology kinds --k 2
+    experiment le-diversity --table visits --quasi age --sensitive diagnosis --hierarchy disease --l 2 --records 48
 """
 """Every command, in an order in which each finds what it needs."""
 
@@ -221,5 +233,5 @@ select anondb.term_of_concept(anondb.find_concept('owl', 'kinds'));
 """
 """Calls by a user of SQL; what is in no command is called here."""
 
-INNER = {"le_join_nearest", "le_nearest_class", "likeness_row", "mdav_both_ways"}
+INNER = {"le_join_nearest", "le_nearest_class", "le_open_values", "likeness_row", "mdav_both_ways"}
 """What only large or rare data makes a command call; their path is pinned as that of all others is."""
