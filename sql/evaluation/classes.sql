@@ -1,4 +1,5 @@
--- Measures of the classes of a table: records that agree in all quasi-identifiers. Suppressed records are no class.
+-- Measures of the classes of a table: records that agree in all quasi-identifiers. Suppressed
+-- records are no class.
 
 create function anondb.class_sizes(release regclass, quasi name[], roots text[] = null)
 returns table (n bigint, is_masked boolean)
@@ -11,13 +12,15 @@ begin
         (select string_agg(format('t.%I', q.name), ', ') from unnest(quasi) as q (name)));
 end $$;
 comment on function anondb.class_sizes(regclass, name[], text[]) is
-'How many records each class has. Of a release that masks what it suppresses, roots tells the class that is none.';
+'How many records each class has. Of a release that masks what it suppresses, roots tells the '
+'class that is none.';
 
 create function anondb.check_size(k bigint) returns bigint
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 begin
     if k is null or k < 1 then
-        raise exception 'k is %', k using errcode = 'SA177', hint = 'It is a number of records, 1 or more.';
+        raise exception 'k is %', k
+            using errcode = 'SA177', hint = 'It is a number of records, 1 or more.';
     end if;
     return k;
 end $$;
@@ -28,20 +31,22 @@ create function anondb.discernibility(
 returns double precision
 language sql stable parallel safe
 begin atomic
-    -- Bayardo and Agrawal 2005: a record costs as many as it cannot be told from, and all of them if it is
-    -- suppressed.
+    -- Bayardo and Agrawal 2005: a record costs as many as it cannot be told from, and all of them
+    -- if it is suppressed.
     select coalesce(sum(c.n::double precision ^ 2) filter (where c.is_class), 0)
          + greatest(discernibility.records, sum(c.n))
-           * (greatest(discernibility.records, sum(c.n)) - coalesce(sum(c.n) filter (where c.is_class), 0))
-    from (select s.n::double precision as n, not s.is_masked and s.n >= anondb.check_size(discernibility.k) as is_class
+           * (greatest(discernibility.records, sum(c.n))
+              - coalesce(sum(c.n) filter (where c.is_class), 0))
+    from (select s.n::double precision as n,
+                 not s.is_masked and s.n >= anondb.check_size(discernibility.k) as is_class
           from anondb.class_sizes(release, quasi, roots) as s
           union all
           select 0, false) as c;
 end;
 comment on function anondb.discernibility(regclass, name[], bigint, bigint, text[]) is
-'DM: the sum of the squared sizes of the classes, and for each suppressed record the size of the whole table. '
-'records is that of the original, without it the release''s own; classes smaller than k, and rows at the root '
-'labels, count as suppressed.';
+'DM: the sum of the squared sizes of the classes, and for each suppressed record the size of the '
+'whole table. records is that of the original, without it the release''s own; classes smaller than '
+'k, and rows at the root labels, count as suppressed.';
 
 create function anondb.average_class_size(
     release regclass, quasi name[], k bigint, roots text[] = null)

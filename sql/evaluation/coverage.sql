@@ -1,6 +1,8 @@
--- What a released value can stand for: itself, a range, a calendar unit, a set, a mask, a class of a hierarchy.
+-- What a released value can stand for: itself, a range, a calendar unit, a set, a mask, a class of
+-- a hierarchy.
 --
--- Everything here works on the distinct values of a column, never on pairs of records, and a NULL is a value.
+-- Everything here works on the distinct values of a column, never on pairs of records, and a NULL
+-- is a value.
 
 create function anondb.as_number(value text) returns numeric
 language sql immutable parallel safe
@@ -8,12 +10,13 @@ return case
     when length(value) <= 300
      and value ~ '^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$' then value::numeric
 end;
-comment on function anondb.as_number(text) is 'The number that a text writes; NULL for any other text.';
+comment on function anondb.as_number(text) is
+'The number that a text writes; NULL for any other text.';
 
 create function anondb.as_moment(value text) returns timestamp
 language sql immutable parallel safe
--- A cast would obey settings of the session, and fail on the 31st of February. A time zone is left out: what counts
--- is the day that the text names.
+-- A cast would obey settings of the session, and fail on the 31st of February. A time zone is left
+-- out: what counts is the day that the text names.
 return case
     when value ~ ('^(?!0+-)[0-9]{4,5}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])'
                || '([ T]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?(Z|[+-][0-9:]+)?)?$')
@@ -22,14 +25,17 @@ return case
             make_date(split_part(value, '-', 1)::int, split_part(value, '-', 2)::int, 1)
             + interval '1 month' - interval '1 day')
         then make_timestamp(
-            split_part(value, '-', 1)::int, split_part(value, '-', 2)::int, left(split_part(value, '-', 3), 2)::int,
+            split_part(value, '-', 1)::int, split_part(value, '-', 2)::int,
+            left(split_part(value, '-', 3), 2)::int,
             coalesce(substring(value from '[ T]([0-9]{2}):')::int, 0),
             coalesce(substring(value from '[ T][0-9]{2}:([0-9]{2})')::int, 0),
-            coalesce(substring(value from '[ T][0-9]{2}:[0-9]{2}:([0-9]{2}[.]?[0-9]*)')::double precision, 0))
+            coalesce(substring(value from '[ T][0-9]{2}:[0-9]{2}:([0-9]{2}[.]?[0-9]*)')
+                     ::double precision, 0))
     end
 end;
 comment on function anondb.as_moment(text) is
-'The day, or the moment of a day, that a text writes as ISO 8601 or PostgreSQL do; NULL for any other text.';
+'The day, or the moment of a day, that a text writes as ISO 8601 or PostgreSQL do; NULL for any '
+'other text.';
 
 create function anondb.value_kind(items text[]) returns text
 language sql immutable parallel safe
@@ -48,7 +54,8 @@ return case kind
     when 'moment' then extract(epoch from anondb.as_moment(value))
 end;
 comment on function anondb.as_point(text, text) is
-'Where a value lies among the others of its kind: a number as it is, a moment in seconds; NULL for other kinds.';
+'Where a value lies among the others of its kind: a number as it is, a moment in seconds; NULL for '
+'other kinds.';
 
 create function anondb.read_ranges(labels text[], kind text)
 returns table (label text, low numeric, high numeric, low_closed boolean, high_closed boolean)
@@ -60,11 +67,13 @@ begin atomic
                  p.parts[1] = '[' as low_closed, p.parts[4] = ']' as high_closed
           from unnest(labels) as l (label)
           cross join lateral (
-              select regexp_match(l.label, '^([[(])\s*([^,]+?)\s*,\s*([^,]+?)\s*([])])$') as parts) as p
+              select regexp_match(l.label,
+                                  '^([[(])\s*([^,]+?)\s*,\s*([^,]+?)\s*([])])$') as parts) as p
           where p.parts is not null
           union all
           -- the units of anondb.date_label
-          select l.label, extract(epoch from u.first_day), extract(epoch from u.first_day + u.length), true, false
+          select l.label, extract(epoch from u.first_day),
+                 extract(epoch from u.first_day + u.length), true, false
           from unnest(labels) as l (label)
           cross join lateral (values
               ('^[0-9]+-[0-9]{2}-[0-9]{2}$', anondb.as_moment(l.label), interval '1 day'),
@@ -80,8 +89,8 @@ begin atomic
     where r.low <= r.high;
 end;
 comment on function anondb.read_ranges(text[], text) is
-'Those labels that are ranges of points of this kind, [17, 22) or (2, 3.5], or calendar units, each once as '
-'often as it is given.';
+'Those labels that are ranges of points of this kind, [17, 22) or (2, 3.5], or calendar units, '
+'each once as often as it is given.';
 
 create function anondb.coverage(
     originals text[], released text[], leaves text[] = null, labels text[] = null)
@@ -101,30 +110,39 @@ begin atomic
         select anondb.value_kind(originals) as kind
     ), point as materialized (
         select p.value, p.at, row_number() over (order by p.at) as place
-        from (select v.value, anondb.as_point(v.value, k.kind) as at from value as v cross join kind as k) as p
+        from (select v.value, anondb.as_point(v.value, k.kind) as at from value as v
+              cross join kind as k) as p
         where p.at is not null
     ), range as materialized (
         select r.label, r.low, r.high, r.low_closed, r.high_closed
         from kind as k
-        cross join lateral anondb.read_ranges((select array_agg(l.label) from label as l), k.kind) as r
+        cross join lateral anondb.read_ranges((select array_agg(l.label) from label as l),
+                                              k.kind) as r
     ), placed as (
-        -- Ends of ranges among the points, in one sort: a closed low end stands before the points that equal it,
-        -- a closed high end behind them. So a range's points are those from one place to another.
-        select e.label, e.is_low, count(e.value) over (order by e.at, e.turn rows unbounded preceding) as before
-        from (select p.value, null::text as label, null::boolean as is_low, p.at, 1 as turn from point as p
+        -- Ends of ranges among the points, in one sort: a closed low end stands before the points
+        -- that equal it, a closed high end behind them. So a range's points are those from one
+        -- place to another.
+        select e.label, e.is_low,
+               count(e.value) over (order by e.at, e.turn rows unbounded preceding) as before
+        from (select p.value, null::text as label, null::boolean as is_low, p.at, 1 as turn
+              from point as p
               union all
-              select null, r.label, true, r.low, case when r.low_closed then 0 else 2 end from range as r
+              select null, r.label, true, r.low, case when r.low_closed then 0 else 2 end
+              from range as r
               union all
-              select null, r.label, false, r.high, case when r.high_closed then 2 else 0 end from range as r) as e
+              select null, r.label, false, r.high, case when r.high_closed then 2 else 0 end
+              from range as r) as e
     ), mask as materialized (
         -- as anondb.mask_label writes them: shorter values are filled up at the starred side
-        select l.label, length(l.label) as longest, left(l.label, 1) = '*' and right(l.label, 1) <> '*' as of_left,
+        select l.label, length(l.label) as longest,
+               left(l.label, 1) = '*' and right(l.label, 1) <> '*' as of_left,
                btrim(l.label, '*') as rest
         from label as l where l.label ~ '^([^*]+[*]+|[*]+[^*]+|[*]{2,})$'
     )
     select v.value, l.label from value as v join label as l on l.label = v.value
     union
-    select null, null where array_position(originals, null) > 0 and array_position(released, null) > 0
+    select null, null where array_position(originals, null) > 0
+        and array_position(released, null) > 0
     union
     select v.value, '*' from value as v where '*' = any (released)
     union
@@ -148,13 +166,16 @@ begin atomic
     -- "{a, b}"; a value that has a comma of its own is looked for as it is
     select v.value, i.label
     from (select l.label, e.item
-          from label as l cross join lateral string_to_table(substr(l.label, 2, length(l.label) - 2), ', ') as e (item)
+          from label as l
+          cross join lateral string_to_table(substr(l.label, 2, length(l.label) - 2),
+                                             ', ') as e (item)
           where l.label ~ '^[{].*[}]$') as i
     join value as v on v.value = i.item
     union
     select v.value, l.label
     from value as v join label as l on l.label ~ '^[{].*[}]$'
-     and strpos(', ' || substr(l.label, 2, length(l.label) - 2) || ', ', ', ' || v.value || ', ') > 0
+     and strpos(', ' || substr(l.label, 2, length(l.label) - 2) || ', ',
+                ', ' || v.value || ', ') > 0
     where v.value like '%, %'
     union
     select v.value, m.label
@@ -165,9 +186,9 @@ begin atomic
     where length(v.value) <= m.longest;
 end;
 comment on function anondb.coverage(text[], text[], text[], text[]) is
-'Which of the original values each of the released ones can stand for, as far as it can be read: equal, *, '
-'[17, 22) or [17, 22], 2024-Q1, {a, b}, 12**, or a label above a leaf: leaves[i] lies below labels[i]. NULL '
-'stands for NULL alone, and a root for NULL too.';
+'Which of the original values each of the released ones can stand for, as far as it can be read: '
+'equal, *, [17, 22) or [17, 22], 2024-Q1, {a, b}, 12**, or a label above a leaf: leaves[i] lies '
+'below labels[i]. NULL stands for NULL alone, and a root for NULL too.';
 
 create function anondb.ladders(vghs text[])
 returns table (i int, leaf text, level int, label text)
@@ -182,8 +203,8 @@ begin atomic
     where h.name is not null;
 end;
 comment on function anondb.ladders(text[]) is
-'What each leaf of stored hierarchies becomes at each level, as it is released; i is the place of the '
-'hierarchy in the array, NULL for none.';
+'What each leaf of stored hierarchies becomes at each level, as it is released; i is the place of '
+'the hierarchy in the array, NULL for none.';
 
 create function anondb.covers(released text, original text, vgh text = null) returns boolean
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
@@ -192,10 +213,12 @@ declare
     v_labels text[];
 begin
     if vgh is not null then
-        select array_agg(s.leaf), array_agg(s.label) into v_leaves, v_labels from anondb.ladders(array[vgh]) as s;
+        select array_agg(s.leaf), array_agg(s.label) into v_leaves, v_labels
+        from anondb.ladders(array[vgh]) as s;
     end if;
-    return exists (select from anondb.coverage(array[original], array[released], v_leaves, v_labels));
+    return exists (select
+                   from anondb.coverage(array[original], array[released], v_leaves, v_labels));
 end $$;
 comment on function anondb.covers(text, text, text) is
-'Whether a released value contains an original one: equal, *, a range, a calendar unit, a set, a mask, or a '
-'label above it in a stored hierarchy.';
+'Whether a released value contains an original one: equal, *, a range, a calendar unit, a set, a '
+'mask, or a label above it in a stored hierarchy.';

@@ -5,14 +5,16 @@ language sql immutable parallel safe
 begin atomic
     -- the mean over those columns of a record that have a distance
     select format(
-        'select sum(l.n * (select avg(d.x) from (values %s) as d (x)) ^ 2) as sse from linked as l %s',
+        'select sum(l.n * (select avg(d.x) from (values %s) as d (x)) ^ 2) as sse '
+        'from linked as l %s',
         coalesce(string_agg(format('(m%s.distance)', h.i), ', '), '(null::double precision)'),
-        string_agg(format('left join valued as m%s on %s', h.i, anondb.same_cell(h.i::int, 'm' || h.i, coded)), ' '))
+        string_agg(format('left join valued as m%s on %s', h.i,
+                          anondb.same_cell(h.i::int, 'm' || h.i, coded)), ' '))
     from unnest(vghs) with ordinality as h (name, i) where h.name is not null;
 end;
 comment on function anondb.linked_sse(name[], text[], boolean) is
-'The query that sums, over the records of a linked relation, the square of their mean distance in the columns '
-'that have a hierarchy.';
+'The query that sums, over the records of a linked relation, the square of their mean distance in '
+'the columns that have a hierarchy.';
 
 create function anondb.linked_utility(
     linked text, quasi name[], vghs text[] = null, measure text = 'wup', ladder regclass = null,
@@ -33,23 +35,29 @@ begin
     from unnest(v_vghs) with ordinality as h (name, i);
     return query execute anondb.linked_parts(linked, v_vghs, ladder, cells) || format(
         ', lost as materialized (
-             select g.i, c.value_pairs as n, c.generalization, c.entropy, c.entropy_most, c.height_share
+             select g.i, c.value_pairs as n, c.generalization, c.entropy, c.entropy_most,
+                    c.height_share
              from gathered as g
-             cross join lateral anondb.cell_losses(g.o, g.r, g.released, g.n, g.leaves, g.levels, g.labels) as c
+             cross join lateral anondb.cell_losses(g.o, g.r, g.released, g.n, g.leaves, g.levels,
+                                                   g.labels) as c
          ), meant as materialized (
-             select g.i, quote_nullable(s.original) as o_key, quote_nullable(s.released_value) as r_key,
+             select g.i, quote_nullable(s.original) as o_key,
+                    quote_nullable(s.released_value) as r_key,
                     s.is_released as released, s.distance
              from unnest($3) with ordinality as h (name, i)
              join gathered as g on g.i = h.i
-             cross join lateral anondb.semantic_cells(anondb.find_vgh(h.name), $4, g.o, g.r, g.released) as s
+             cross join lateral anondb.semantic_cells(anondb.find_vgh(h.name), $4, g.o, g.r,
+                                                      g.released) as s
              where h.name is not null and s.distance is not null
          ), valued as materialized (
              select c.i, c.o_key, c.r_key, c.o_code, c.r_code, c.released, c.n, m.distance
              from cell as c
-             left join meant as m on m.i = c.i and m.o_key = c.o_key and m.r_key = c.r_key and m.released = c.released
+             left join meant as m on m.i = c.i and m.o_key = c.o_key and m.r_key = c.r_key
+                 and m.released = c.released
          ), figure as (
              -- grouping sets: every column, and all together
-             select l.i, 1 as place, ''gen_iloss'' as name, sum(l.n * l.generalization) / nullif(sum(l.n), 0) as value,
+             select l.i, 1 as place, ''gen_iloss'' as name,
+                    sum(l.n * l.generalization) / nullif(sum(l.n), 0) as value,
                     null as note
              from lost as l group by grouping sets ((l.i), ())
              union all
@@ -67,11 +75,14 @@ begin
              union all
              select v.i, f.place, f.name,
                     case f.place when 4 then v.mean when 5 then 1 - v.mean end, v.note
-             from (select c.i, sum(c.n * c.distance) / nullif(sum(c.n) filter (where c.distance is not null), 0) as mean,
-                          coalesce($5[c.i], case when count(c.distance) = 0 then ''no column has concepts''
-                                                 when count(*) > count(c.distance) then
-                              format(''%%s cells have no concept, and are left out'',
-                                     sum(c.n) filter (where c.distance is null)) end) as note
+             from (select c.i,
+                          sum(c.n * c.distance)
+                          / nullif(sum(c.n) filter (where c.distance is not null), 0) as mean,
+                          coalesce($5[c.i], case
+                              when count(c.distance) = 0 then ''no column has concepts''
+                              when count(*) > count(c.distance)
+                              then format(''%%s cells have no concept, and are left out'',
+                                          sum(c.n) filter (where c.distance is null)) end) as note
                    from valued as c group by grouping sets ((c.i), ())) as v
              cross join (values (4, ''sem_iloss''), (5, ''semantic_quality'')) as f (place, name)
              union all
@@ -85,26 +96,29 @@ begin
     using v_vghs, quasi, v_meant, measure, v_obstacles;
 end $$;
 comment on function anondb.linked_utility(text, name[], text[], text, regclass, regclass) is
-'Utility of a release by column (of_column) and whole (NULL): gen_iloss, precision, non_uniform_entropy, '
-'sem_iloss, semantic_quality, semantic_sse. linked is a query as anondb.linked_query gives it, or '
-'of codes whose texts are in cells; a note says what a figure leaves out, or why there is none.';
+'Utility of a release by column (of_column) and whole (NULL): gen_iloss, precision, '
+'non_uniform_entropy, sem_iloss, semantic_quality, semantic_sse. linked is a query as '
+'anondb.linked_query gives it, or of codes whose texts are in cells; a note says what a figure '
+'leaves out, or why there is none.';
 
 create function anondb.utility(
-    original regclass, release regclass, key name, quasi name[], vghs text[] = null, measure text = 'wup',
-    roots text[] = null)
+    original regclass, release regclass, key name, quasi name[], vghs text[] = null,
+    measure text = 'wup', roots text[] = null)
 returns table (name text, of_column text, value double precision, note text)
 language sql volatile parallel unsafe
 begin atomic
     select u.name, u.of_column, u.value, u.note
-    from anondb.linked_utility(anondb.linked_query(original, release, key, quasi, roots), quasi, vghs, measure) as u;
+    from anondb.linked_utility(anondb.linked_query(original, release, key, quasi, roots), quasi,
+                               vghs, measure) as u;
 end;
 comment on function anondb.utility(regclass, regclass, name, name[], text[], text, text[]) is
-'Utility of a release against its original, joined by a key: see anondb.linked_utility. vghs names a stored '
-'hierarchy for each quasi-identifier, NULL for none; rows whose quasi-identifiers are all at the labels in '
-'roots count as suppressed.';
+'Utility of a release against its original, joined by a key: see anondb.linked_utility. vghs names '
+'a stored hierarchy for each quasi-identifier, NULL for none; rows whose quasi-identifiers are all '
+'at the labels in roots count as suppressed.';
 
 create function anondb.gen_iloss(
-    original regclass, release regclass, key name, quasi name[], vghs text[] = null, roots text[] = null)
+    original regclass, release regclass, key name, quasi name[], vghs text[] = null,
+    roots text[] = null)
 returns double precision
 language sql volatile parallel unsafe
 begin atomic
@@ -112,23 +126,26 @@ begin atomic
     where u.name = 'gen_iloss' and u.of_column is null;
 end;
 comment on function anondb.gen_iloss(regclass, regclass, name, name[], text[], text[]) is
-'GenILoss of a release in [0, 1]: the mean, over all cells, of the share of its column''s domain that the '
-'released value takes up.';
+'GenILoss of a release in [0, 1]: the mean, over all cells, of the share of its column''s domain '
+'that the released value takes up.';
 
 create function anondb.generalization_precision(
-    original regclass, release regclass, key name, quasi name[], vghs text[] = null, roots text[] = null)
+    original regclass, release regclass, key name, quasi name[], vghs text[] = null,
+    roots text[] = null)
 returns double precision
 language sql volatile parallel unsafe
 begin atomic
     select u.value from anondb.utility(original, release, key, quasi, vghs, 'wup', roots) as u
     where u.name = 'precision' and u.of_column is null;
 end;
-comment on function anondb.generalization_precision(regclass, regclass, name, name[], text[], text[]) is
-'Precision of a release in [0, 1] (Sweeney): 1 - the mean share of its hierarchy''s height that a value rose; '
-'NULL without hierarchies.';
+comment on function anondb.generalization_precision(regclass, regclass, name, name[],
+                                                    text[], text[]) is
+'Precision of a release in [0, 1] (Sweeney): 1 - the mean share of its hierarchy''s height that a '
+'value rose; NULL without hierarchies.';
 
 create function anondb.non_uniform_entropy(
-    original regclass, release regclass, key name, quasi name[], vghs text[] = null, roots text[] = null)
+    original regclass, release regclass, key name, quasi name[], vghs text[] = null,
+    roots text[] = null)
 returns double precision
 language sql volatile parallel unsafe
 begin atomic
@@ -136,11 +153,12 @@ begin atomic
     where u.name = 'non_uniform_entropy' and u.of_column is null;
 end;
 comment on function anondb.non_uniform_entropy(regclass, regclass, name, name[], text[], text[]) is
-'The bits that are missing to tell the originals from the released values, as a share of those if nothing were '
-'released.';
+'The bits that are missing to tell the originals from the released values, as a share of those if '
+'nothing were released.';
 
 create function anondb.sem_iloss(
-    original regclass, release regclass, key name, quasi name[], vghs text[] = null, measure text = 'wup', roots text[] = null)
+    original regclass, release regclass, key name, quasi name[], vghs text[] = null,
+    measure text = 'wup', roots text[] = null)
 returns double precision
 language sql volatile parallel unsafe
 begin atomic
@@ -148,11 +166,12 @@ begin atomic
     where u.name = 'sem_iloss' and u.of_column is null;
 end;
 comment on function anondb.sem_iloss(regclass, regclass, name, name[], text[], text, text[]) is
-'SemILoss of a release in [0, 1]: the mean semantic distance of original and released value; NULL where no '
-'hierarchy has concepts.';
+'SemILoss of a release in [0, 1]: the mean semantic distance of original and released value; NULL '
+'where no hierarchy has concepts.';
 
 create function anondb.semantic_sse(
-    original regclass, release regclass, key name, quasi name[], vghs text[] = null, measure text = 'wup', roots text[] = null)
+    original regclass, release regclass, key name, quasi name[], vghs text[] = null,
+    measure text = 'wup', roots text[] = null)
 returns double precision
 language sql volatile parallel unsafe
 begin atomic
@@ -160,5 +179,5 @@ begin atomic
     where u.name = 'semantic_sse' and u.of_column is null;
 end;
 comment on function anondb.semantic_sse(regclass, regclass, name, name[], text[], text, text[]) is
-'The sum, over the records, of the squared mean semantic distance of their values; NULL where no hierarchy has '
-'concepts.';
+'The sum, over the records, of the squared mean semantic distance of their values; NULL where no '
+'hierarchy has concepts.';

@@ -1,4 +1,5 @@
--- What a table gives away by columns that are released as they are: values that know records apart, or name persons.
+-- What a table gives away by columns that are released as they are: values that know records apart,
+-- or name persons.
 
 create function anondb.base_type_of(type_oid oid) returns oid
 language sql stable parallel safe
@@ -10,7 +11,8 @@ begin atomic
     )
     select b.oid from base as b join pg_type as t on t.oid = b.oid where t.typtype <> 'd';
 end;
-comment on function anondb.base_type_of(oid) is 'The type that a domain is made of; any other type is its own.';
+comment on function anondb.base_type_of(oid) is
+'The type that a domain is made of; any other type is its own.';
 
 create function anondb.type_kind(type_oid oid) returns text
 language sql stable parallel safe
@@ -25,41 +27,50 @@ begin atomic
     from anondb.base_type_of(type_oid) as b (oid);
 end;
 comment on function anondb.type_kind(oid) is
-'What values of a type are to anondb.identifying_columns: number (money and oid too), date, time, address (uuid and network '
-'addresses), flag, or text, which is everything else.';
+'What values of a type are to anondb.identifying_columns: number (money and oid too), date, time, '
+'address (uuid and network addresses), flag, or text, which is everything else.';
 
 create function anondb.value_patterns(release regclass, of_column name, distinct_values bigint)
 returns table (looked_at bigint, emails bigint, phones bigint, median_words bigint)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
--- A thousand values tell what a column holds. Which ones hangs on a hash of the value: the same in every run.
--- As text they are had by concat, which asks the type; a cast might be one that the type's owner has made, and a
--- record would be null where one of its fields is.
+-- A thousand values tell what a column holds. Which ones hangs on a hash of the value: the same in
+-- every run. As text they are had by concat, which asks the type; a cast might be one that the
+-- type's owner has made, and a record would be null where one of its fields is.
 begin
     return query execute format(
         'select count(*),
-                count(*) filter (where v.x ~ ''[^\s@]@[[:alnum:]-]+(\.[[:alnum:]-]+)*\.[[:alpha:]]{2,}''),
-                count(*) filter (where v.digits between 7 and 15
-                                   and v.x ~ ''^\s*(\+|00[1-9]|\(|0[1-9])[0-9 ()/.-]*$|^\s*[0-9]{2,4}([ .-][0-9]{2,4}){2,4}\s*$|^\s*[0-9]{3}-[0-9]{4}\s*$''
-                                   and v.x !~ ''^\s*([0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2}))(\s|$)''
-                                   and (v.digits >= 9 or v.x ~ ''[^0-9]'')),
+                count(*) filter (
+                    where v.x ~ ''[^\s@]@[[:alnum:]-]+(\.[[:alnum:]-]+)*\.[[:alpha:]]{2,}''),
+                count(*) filter (
+                    where v.digits between 7 and 15
+                      and v.x ~ ''^\s*(\+|00[1-9]|\(|0[1-9])[0-9 ()/.-]*$''
+                                ''|^\s*[0-9]{2,4}([ .-][0-9]{2,4}){2,4}\s*$''
+                                ''|^\s*[0-9]{3}-[0-9]{4}\s*$''
+                      and v.x !~ ''^\s*([0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}''
+                                 ''|[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2}))(\s|$)''
+                      and (v.digits >= 9 or v.x ~ ''[^0-9]'')),
                 percentile_disc(0.5) within group (order by v.words)
          from (select d.x, length(regexp_replace(d.x, ''[^0-9]'', '''', ''g'')) as digits,
                       cardinality(regexp_split_to_array(btrim(d.x), ''\s+''))::bigint as words
                from (select distinct left(concat(t.%1$I), 1000) collate "C" as x from %2$s as t
                      where num_nulls(t.%1$I) = 0
-                       and hashtextextended(concat(t.%1$I) collate "C", 0) & 1048575 < $1) as d) as v',
+                       and hashtextextended(concat(t.%1$I) collate "C", 0) & 1048575 < $1
+                    ) as d) as v',
         of_column, release)
     using ceil(1048576 * least(1, 1000.0 / greatest(distinct_values, 1)))::bigint;
 end $$;
 comment on function anondb.value_patterns(regclass, name, bigint) is
-'Of about a thousand different values of a column: how many hold an e-mail address, how many are a phone number, and '
-'how many words the middle one has.';
+'Of about a thousand different values of a column: how many hold an e-mail address, how many are a '
+'phone number, and how many words the middle one has.';
 
-create function anondb.identifying_columns(release regclass, columns name[] = null, declared_unique name[] = '{}')
-returns table (of_column name, kind text, records bigint, distinct_values bigint, share double precision, reasons text[])
+create function anondb.identifying_columns(release regclass, columns name[] = null,
+                                           declared_unique name[] = '{}')
+returns table (of_column name, kind text, records bigint, distinct_values bigint,
+               share double precision, reasons text[])
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
--- docs/policy.md explains the bounds. Values are counted by their hashes; of a large table one value in 2, 4, 8 and so on,
--- which has the same share of distinct ones, so that about a hundred thousand records of each column are counted.
+-- docs/policy.md explains the bounds. Values are counted by their hashes; of a large table one
+-- value in 2, 4, 8 and so on, which has the same share of distinct ones, so that about a hundred
+-- thousand records of each column are counted.
 declare
     v_rows bigint;
     v_part bigint;  -- one value in so many is counted, with all its records
@@ -86,20 +97,23 @@ begin
                               else 'hash_record_extended(row(t.%I), 0)' end, of_column);
         execute format(
             'select coalesce(sum(g.n), 0)::bigint * $2, count(*) * $2
-             from (select count(*) as n from %1$s as t where num_nulls(t.%2$I) = 0 and %3$s & $2 - 1 = 0 group by %3$s) as g
+             from (select count(*) as n from %1$s as t
+                   where num_nulls(t.%2$I) = 0 and %3$s & $2 - 1 = 0 group by %3$s) as g
              where g.n = 1 or g.n * 10 <= $1',
             release, of_column, v_hash)
         into records, distinct_values using v_rows, v_part;
         share := distinct_values::double precision / nullif(records, 0);
         reasons := '{}';
-        if distinct_values >= 1000 and share >= 0.5 or distinct_values >= 100 and share >= 0.8 and kind <> 'date'
+        if distinct_values >= 1000 and share >= 0.5 or distinct_values >= 100 and share >= 0.8
+            and kind <> 'date'
            or distinct_values >= 30 and share >= 0.95
            or distinct_values >= 5 and share >= 0.95 and kind = 'address'
            or distinct_values >= 2 and share = 1 and of_column = any (declared_unique) then
             reasons := array['unique'];
         elsif distinct_values >= 5 and share >= 0.95 and kind = 'time' then
             execute format(
-                'select count(*) filter (where extract(second from t.%1$I) <> 0) from %2$s as t where t.%1$I is not null',
+                'select count(*) filter (where extract(second from t.%1$I) <> 0) from %2$s as t '
+                'where t.%1$I is not null',
                 of_column, release) into v_exact;
             reasons := case when v_exact * 2 > records then array['unique'] else '{}' end;
         end if;
@@ -107,8 +121,10 @@ begin
             select p.looked_at, p.emails, p.phones, p.median_words into v_found
             from anondb.value_patterns(release, of_column, distinct_values) as p;
             reasons := reasons
-                || case when v_found.emails * 10 > v_found.looked_at then array['e-mail'] else '{}' end
-                || case when v_found.phones * 2 > v_found.looked_at then array['phone'] else '{}' end
+                || case when v_found.emails * 10 > v_found.looked_at then array['e-mail']
+                        else '{}' end
+                || case when v_found.phones * 2 > v_found.looked_at then array['phone']
+                        else '{}' end
                 || case when v_found.median_words >= 8 and distinct_values >= 10 and share >= 0.5
                         then array['free text'] else '{}' end;
         end if;
@@ -116,6 +132,7 @@ begin
     end loop;
 end $$;
 comment on function anondb.identifying_columns(regclass, name[], name[]) is
-'Which columns of a table know its records apart: of each, how many records have a value that counts, how many '
-'different ones there are (of large tables estimated), their share, and why the column identifies (unique, e-mail, phone, free text; empty if it '
-'does not). NULLs, and values that more than a tenth of the records share, do not count.';
+'Which columns of a table know its records apart: of each, how many records have a value that '
+'counts, how many different ones there are (of large tables estimated), their share, and why the '
+'column identifies (unique, e-mail, phone, free text; empty if it does not). NULLs, and values '
+'that more than a tenth of the records share, do not count.';

@@ -1,143 +1,20 @@
--- Record linkage: how often would somebody who knows the originals find the right one for a released record?
+-- Record linkage: how often would somebody who knows the originals find the right one for a
+-- released record?
 --
--- RL = 100 / m * sum of P(r) over the m released records; L is the set of originals that match r best, P = 1 /
--- |L| if its own original is in L, else 0 (Domingo-Ferrer and Torra 2001; Martinez, Sanchez, Valls 2013).
--- Matching is by text, by coverage (the released value contains the original), or by least distance. Whatever
--- it is, it is decided on the distinct values of each column.
-
-create function anondb.distance_units(distance double precision) returns bigint
-language sql immutable parallel safe
--- whole numbers, so that sums in any order are equal where the distances are
-return round(distance * 1000000000)::bigint;
-comment on function anondb.distance_units(double precision) is 'A distance in billionths.';
-
-create function anondb.gap_distances(
-    o text[], r text[], released boolean[], leaves text[] = null, labels text[] = null)
-returns table (original text, released_value text, distance double precision)
-language sql immutable parallel safe
-set enable_nestloop = off set jit = off
-begin atomic
-    -- Without a hierarchy: 0 for what a released value contains; numbers and moments by how far outside they
-    -- lie; else 1.
-    with kind as materialized (
-        select anondb.value_kind(gap_distances.o) as kind
-    ), value as materialized (
-        select distinct u.o as value, anondb.as_point(u.o, k.kind) as at from unnest(o) as u (o) cross join kind as k
-    ), label as materialized (
-        select distinct u.r as label, anondb.as_point(u.r, k.kind) as at
-        from unnest(r, released) as u (r, released) cross join kind as k where u.released
-    ), range as materialized (
-        select distinct on (w.label) w.label, w.low, w.high
-        from kind as k cross join lateral anondb.read_ranges(array(select l.label from label as l), k.kind) as w
-        order by w.label
-    ), covered as materialized (
-        select quote_nullable(c.original) as o_key, quote_nullable(c.released_value) as r_key
-        from anondb.cell_coverage(o, r, released, leaves, labels) as c
-    ), spread as (
-        select nullif(max(v.at) - min(v.at), 0) as spread from value as v
-    )
-    select v.value, l.label,
-           case when c.r_key is not null then 0
-                -- the open end of a range is no part of it, though nothing lies between
-                else greatest(1e-9, least(1, coalesce(
-                    greatest(coalesce(w.low, l.at) - v.at, v.at - coalesce(w.high, l.at)) / s.spread, 1))) end
-    from value as v
-    cross join label as l
-    cross join spread as s
-    left join range as w on w.label = l.label
-    left join covered as c on c.o_key = quote_nullable(v.value) and c.r_key = quote_nullable(l.label);
-end;
-comment on function anondb.gap_distances(text[], text[], boolean[], text[], text[]) is
-'The distance in [0, 1] of every original from every released value of a column without meaning or hierarchy.';
-
-create function anondb.ladder_distances(
-    o text[], r text[], released boolean[], leaves text[], levels int[], labels text[])
-returns table (original text, released_value text, distance double precision)
-language sql immutable parallel safe
-set enable_nestloop = off set jit = off
-begin atomic
-    -- The loss of the smallest class that holds both: that of the released value itself where it contains the
-    -- original.
-    with step as materialized (
-        select s.leaf, s.level, s.label from unnest(leaves, levels, labels) as s (leaf, level, label)
-    ), class as materialized (
-        select s.level, s.label, (count(*) - 1) / nullif((select count(distinct t.leaf) from step as t) - 1.0, 0) as loss
-        from step as s group by s.level, s.label
-    ), label as materialized (
-        select distinct on (s.label) s.label, s.level, s.leaf
-        from step as s
-        where s.label in (select u.r from unnest(r, released) as u (r, released) where u.released)
-        order by s.label, s.level, s.leaf
-    ), known as materialized (
-        select x.leaf, l.label, min(coalesce(k.loss, 0)) as loss
-        from label as l
-        join step as m on m.leaf = l.leaf and m.level >= l.level
-        join step as x on x.level = m.level and x.label = m.label
-        join class as k on k.level = m.level and k.label = m.label
-        group by x.leaf, l.label
-    )
-    -- what is no leaf, and in the class all the same, is as near to it as its leaves
-    select g.original, g.released_value,
-           coalesce(k.loss, case when g.distance = 0 then w.loss end, g.distance)
-    from anondb.gap_distances(o, r, released, leaves, labels) as g
-    left join known as k on k.leaf = g.original and k.label = g.released_value
-    left join (select k.label, min(k.loss) as loss from known as k group by k.label) as w on w.label = g.released_value;
-end;
-comment on function anondb.ladder_distances(text[], text[], boolean[], text[], int[], text[]) is
-'The distance in [0, 1] of every original from every released value of a column by its hierarchy: the share of '
-'the leaves, less one, that the smallest class has which holds both.';
-
-create function anondb.match_values(
-    matching text, o text[], r text[], released boolean[], leaves text[], levels int[], labels text[],
-    vgh text, measure text)
-returns table (original text, released_value text, distance bigint)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
-begin
-    if matching = 'text' then
-        return query select distinct c.r, c.r, 0::bigint
-            from unnest(o, r, released) as c (o, r, released)
-            where c.released and quote_nullable(c.r) in (select quote_nullable(u.o) from unnest(match_values.o) as u (o));
-        return;
-    elsif matching = 'coverage' then
-        return query select c.original, c.released_value, 0::bigint
-            from anondb.cell_coverage(o, r, released, leaves, labels) as c;
-        return;
-    end if;
-    if matching = 'semantic' and vgh is not null then
-        return query
-            with pair as materialized (
-                select a.value, b.label
-                from (select distinct u.o as value from unnest(match_values.o) as u (o)) as a
-                cross join (select distinct u.r as label from unnest(match_values.r, match_values.released) as u (r, released)
-                            where u.released) as b
-            ), apart as materialized (
-                select s.original, s.released_value, s.distance
-                from (select array_agg(p.value) as o, array_agg(p.label) as r, array_agg(true) as released
-                      from pair as p) as g
-                cross join lateral anondb.semantic_cells(anondb.find_vgh(vgh), measure, g.o, g.r, g.released) as s
-            )
-            select p.value, p.label, anondb.distance_units(
-                coalesce(s.distance, case when p.value is not distinct from p.label then 0 else 1 end))
-            from pair as p
-            left join apart as s
-              on s.original = p.value and quote_nullable(s.released_value) = quote_nullable(p.label);
-    else
-        return query
-            select d.original, d.released_value, anondb.distance_units(d.distance)
-            from anondb.ladder_distances(o, r, released, leaves, levels, labels) as d;
-    end if;
-end $$;
-comment on function anondb.match_values(text, text[], text[], boolean[], text[], int[], text[], text, text) is
-'The pairs of an original and a released value of a column that match, and how far apart they are.';
+-- RL = 100 / m * sum of P(r) over the m released records; L is the set of originals that match r
+-- best, P = 1 / |L| if its own original is in L, else 0 (Domingo-Ferrer and Torra 2001; Martinez,
+-- Sanchez, Valls 2013). Matching is by text, by coverage (the released value contains the
+-- original), or by least distance. Whatever it is, it is decided on the distinct values of each
+-- column.
 
 create function anondb.linkage_steps(width int, nearest boolean) returns text
 language sql immutable parallel safe
 begin atomic
-    -- Columns are matched one after the other: after i of them a row of s<i> is a beginning r1 .. ri of
-    -- released combinations, an end o<i+1> .. on of original ones, and how many originals with that end match
-    -- that beginning (best). No two records are ever paired, and originals that no longer differ are one row.
-    -- Few values contain another one, so they come first where only those match; all of them have a distance,
-    -- so then the beginnings come first.
+    -- Columns are matched one after the other: after i of them a row of s<i> is a beginning r1 ..
+    -- ri of released combinations, an end o<i+1> .. on of original ones, and how many originals
+    -- with that end match that beginning (best). No two records are ever paired, and originals that
+    -- no longer differ are one row. Few values contain another one, so they come first where only
+    -- those match; all of them have a distance, so then the beginnings come first.
     select string_agg(format(
         ', s%1$s as materialized (
              select %2$s, t.d, t.n from (
@@ -146,30 +23,34 @@ begin atomic
                  group by %3$s, s.d + p.d) as t%7$s
          )',
         g.i, k.kept, k.grouped,
-        case when nearest then format(', min(s.d + p.d) over (partition by %s) as least', k.grouped) else '' end,
+        case when nearest then format(', min(s.d + p.d) over (partition by %s) as least', k.grouped)
+             else '' end,
         g.i - 1,
         format(
             case when nearest
                  then 'join (select distinct %2$s from own as b where b.released) as b on %3$s '
                       'join pair as p on p.i = %1$s and p.o = s.o%1$s and p.r = b.r%1$s'
                  else 'join pair as p on p.i = %1$s and p.o = s.o%1$s '
-                      'join (select distinct %2$s from own as b where b.released) as b on b.r%1$s = p.r and %3$s' end,
+                      'join (select distinct %2$s from own as b where b.released) as b on '
+                      'b.r%1$s = p.r and %3$s' end,
             g.i, k.beginning, k.same),
         case when nearest then ' where t.d = t.least' else '' end), '' order by g.i)
     from generate_series(1, linkage_steps.width) as g (i)
     cross join lateral (
         select string_agg(format('t.%s%s', c.side, c.i), ', ' order by c.i) as kept,
-               string_agg(format('%s.%s%s', case c.side when 'r' then 'b' else 's' end, c.side, c.i), ', ' order by c.i)
-                   as grouped,
-               string_agg(format('b.r%s', c.i), ', ' order by c.i) filter (where c.side = 'r') as beginning,
-               coalesce(string_agg(format('b.r%1$s = s.r%1$s', c.i), ' and ' order by c.i) filter (where c.i < g.i),
+               string_agg(format('%s.%s%s', case c.side when 'r' then 'b' else 's' end,
+                                 c.side, c.i), ', ' order by c.i) as grouped,
+               string_agg(format('b.r%s', c.i), ', ' order by c.i)
+                   filter (where c.side = 'r') as beginning,
+               coalesce(string_agg(format('b.r%1$s = s.r%1$s', c.i), ' and ' order by c.i)
+                            filter (where c.i < g.i),
                         'true') as same
         from (select h.i, case when h.i <= g.i then 'r' else 'o' end as side
               from generate_series(1, linkage_steps.width) as h (i)) as c) as k;
 end;
 comment on function anondb.linkage_steps(int, boolean) is
-'The part of a query that counts, for each released combination of so many values, the originals that match '
-'it; only the nearest, if so asked.';
+'The part of a query that counts, for each released combination of so many values, the originals '
+'that match it; only the nearest, if so asked.';
 
 create function anondb.check_distances(linked text, width int) returns void
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
@@ -180,32 +61,40 @@ begin
         select format(
             'with linked as materialized (%s)
              select array[(select count(*) from (select from linked as l group by %s) as a),
-                          (select count(*) from (select from linked as l where l.released group by %s) as b)]',
+                          (select count(*) from (select from linked as l where l.released
+                                                 group by %s) as b)]',
             linked, string_agg(format('l.o%s', g.i), ', '), string_agg(format('l.r%s', g.i), ', '))
         from generate_series(1, width) as g (i))
     into v_counts;
     if v_counts[1] * v_counts[2] > 3000000 then
-        raise exception '% different originals and % different released records are too many to compare each with each',
+        raise exception '% different originals and % different released records are too many to '
+                        'compare each with each',
             v_counts[1], v_counts[2]
-            using errcode = 'SA175', hint = 'Take matching => ''coverage'', a sample of the release, or fewer quasi-identifiers.';
+            using errcode = 'SA175',
+            hint = 'Take matching => ''coverage'', a sample of the release, or '
+                   'fewer quasi-identifiers.';
     end if;
 end $$;
 comment on function anondb.check_distances(text, int) is
-'Raises SA175 if a linked relation has too many combinations for distances: more than three million pairs.';
+'Raises SA175 if a linked relation has too many combinations for distances: more than three '
+'million pairs.';
 
-create function anondb.direct_linkage(linked text, vghs text[], ladder regclass, cells regclass, matching text)
+create function anondb.direct_linkage(linked text, vghs text[], ladder regclass, cells regclass,
+                                      matching text)
 returns double precision
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, YMD' set timezone = 'UTC' set enable_nestloop = off set jit = off as $$
--- Where no value matches two labels of its column, as with texts, and with the classes of a level, each original
--- matches one combination of labels at the most: originals are counted by it, in one pass.
+-- Where no value matches two labels of its column, as with texts, and with the classes of a level,
+-- each original matches one combination of labels at the most: originals are counted by it, in one
+-- pass.
 declare
     v_several boolean;
     v_starts int[];
     v_labels int[];
     v_linkage double precision;
 begin
-    -- the label that each code of an original matches, all columns in one array: a column's codes from 0 follow on its start
+    -- the label that each code of an original matches, all columns in one array: a column's codes
+    -- from 0 follow on its start
     execute anondb.linked_parts(linked, vghs, ladder, cells) ||
         ', matched as materialized (
              select distinct c.i, c.o_code, b.r_code
@@ -216,11 +105,13 @@ begin
              join (select distinct k.i, k.r_key, k.r_code from cell as k where k.released) as b
                on b.i = g.i and b.r_key = quote_nullable(m.released_value)
          ), one as materialized (
-             select m.i, m.o_code, min(m.r_code) as r_code, count(*) as labels from matched as m group by m.i, m.o_code
+             select m.i, m.o_code, min(m.r_code) as r_code, count(*) as labels from matched as m
+             group by m.i, m.o_code
          ), width as (
              select c.i, max(c.o_code) + 1 as width from cell as c group by c.i
          ), start as materialized (
-             select w.i, w.width, (sum(w.width) over (order by w.i) - w.width)::int as start from width as w
+             select w.i, w.width, (sum(w.width) over (order by w.i) - w.width)::int as start
+             from width as w
          )
          select exists (select from one as o where o.labels > 1),
                 (select array_agg(s.start order by s.i) from start as s),
@@ -233,7 +124,8 @@ begin
     end if;
     execute (
         select format(
-            'select 100 * sum(t.own / t.n) / (select nullif(sum(l.n), 0) from (%1$s) as l where l.released)
+            'select 100 * sum(t.own / t.n) / (select nullif(sum(l.n), 0) from (%1$s) as l
+                                              where l.released)
              from (select sum(l.n)::double precision as n,
                           coalesce(sum(l.n) filter (where l.released and %2$s), 0) as own
                    from (select l.released, l.n, %3$s, %4$s from (%1$s) as l offset 0) as l
@@ -249,14 +141,16 @@ begin
     return coalesce(v_linkage, 0);
 end $$;
 comment on function anondb.direct_linkage(text, text[], regclass, regclass, text) is
-'Linkage by text or coverage of a linked relation of codes; NULL where a value matches several labels of its column.';
+'Linkage by text or coverage of a linked relation of codes; NULL where a value matches several '
+'labels of its column.';
 
 create function anondb.linked_linkage(
-    linked text, quasi name[], matching text = 'text', vghs text[] = null, measure text = 'wup', ladder regclass = null,
-    cells regclass = null)
+    linked text, quasi name[], matching text = 'text', vghs text[] = null, measure text = 'wup',
+    ladder regclass = null, cells regclass = null)
 returns double precision
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, YMD' set timezone = 'UTC' set enable_nestloop = off set enable_mergejoin = off set jit = off set join_collapse_limit = 1 as $$
+set datestyle = 'ISO, YMD' set timezone = 'UTC' set enable_nestloop = off set enable_mergejoin = off
+set jit = off set join_collapse_limit = 1 as $$
 declare
     v_vghs text[] := coalesce(vghs, array_fill(null::text, array[cardinality(quasi)]));
     v_meant text[];
@@ -272,7 +166,8 @@ begin
     end if;
     if matching = 'semantic' then
         perform anondb.check_measure(measure);
-        select array_agg(case when anondb.semantic_obstacle(h.name, measure) is null then h.name end order by h.i)
+        select array_agg(case when anondb.semantic_obstacle(h.name, measure) is null then h.name end
+                         order by h.i)
         into v_meant from unnest(v_vghs) with ordinality as h (name, i);
     end if;
     if cells is not null and matching in ('text', 'coverage') then
@@ -294,14 +189,16 @@ begin
                    on b.i = g.i and b.r_key = quote_nullable(m.released_value)
              ), alike as materialized (
                  -- originals that no released value tells apart are one
-                 select t.i, t.o, dense_rank() over (partition by t.i order by t.distances) as o_class
+                 select t.i, t.o,
+                        dense_rank() over (partition by t.i order by t.distances) as o_class
                  from (select m.i, m.o, array_agg(array[m.r, m.d] order by m.r) as distances
                        from matched as m group by m.i, m.o) as t
              ), pair as materialized (
                  select distinct m.i, a.o_class as o, m.r, m.d
                  from matched as m join alike as a on a.i = m.i and a.o = m.o
              ), coded as materialized (
-                 select c.i, c.o_key, c.r_key, c.o_code, c.r_code, c.released, coalesce(a.o_class, 0) as o, c.r_code as r, m.d
+                 select c.i, c.o_key, c.r_key, c.o_code, c.r_code, c.released,
+                        coalesce(a.o_class, 0) as o, c.r_code as r, m.d
                  from cell as c
                  left join alike as a on a.i = c.i and a.o = c.o_code
                  left join matched as m on m.i = c.i and m.o = c.o_code and m.r = c.r_code
@@ -318,7 +215,8 @@ begin
                               anondb.same_cell(g.i, 'c' || g.i, cells is not null)), ' '),
             string_agg(format('c%1$s.o, c%1$s.r', g.i), ', '),
             string_agg(format('l.o%s', g.i), ', '))
-        || anondb.linkage_steps(cardinality(quasi), matching in ('hierarchy', 'semantic')) || format(
+        || anondb.linkage_steps(cardinality(quasi), matching in ('hierarchy', 'semantic'))
+            || format(
             ' select 100 * sum(l.n / s.n) filter (where s.d = l.d) / sum(l.n)
               from own as l left join s%s as s on %s where l.released',
             cardinality(quasi), string_agg(format('s.r%1$s = l.r%1$s', g.i), ' and '))
@@ -331,15 +229,16 @@ comment on function anondb.linked_linkage(text, name[], text, text[], text, regc
 'anondb.record_linkage. Raises SA176 for an unknown matching.';
 
 create function anondb.record_linkage(
-    original regclass, release regclass, key name, quasi name[], matching text = 'text', vghs text[] = null,
-    measure text = 'wup', roots text[] = null)
+    original regclass, release regclass, key name, quasi name[], matching text = 'text',
+    vghs text[] = null, measure text = 'wup', roots text[] = null)
 returns double precision
 language sql volatile parallel unsafe
 begin atomic
     select anondb.linked_linkage(
         anondb.linked_query(original, release, key, quasi, roots), quasi, matching, vghs, measure);
 end;
-comment on function anondb.record_linkage(regclass, regclass, name, name[], text, text[], text, text[]) is
-'Record linkage in percent of the released records. matching: text (equal values), coverage (released values '
-'contain the original ones), hierarchy or semantic (the nearest originals). Each record counts 1 / (originals '
-'that match it) if its own is among them.';
+comment on function anondb.record_linkage(regclass, regclass, name, name[], text, text[],
+                                          text, text[]) is
+'Record linkage in percent of the released records. matching: text (equal values), coverage '
+'(released values contain the original ones), hierarchy or semantic (the nearest originals). Each '
+'record counts 1 / (originals that match it) if its own is among them.';

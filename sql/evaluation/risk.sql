@@ -1,4 +1,5 @@
--- What a table gives away: how sure somebody can be who a record is, and what its sensitive value is.
+-- What a table gives away: how sure somebody can be who a record is, and what its sensitive value
+-- is.
 
 create function anondb.check_thresholds(thresholds double precision[]) returns void
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
@@ -8,181 +9,15 @@ begin
             using errcode = 'SA178', hint = 'Thresholds are probabilities: array[0.05, 0.2]';
     end if;
 end $$;
-comment on function anondb.check_thresholds(double precision[]) is 'Raises SA178 unless all thresholds lie in [0, 1].';
+comment on function anondb.check_thresholds(double precision[]) is
+'Raises SA178 unless all thresholds lie in [0, 1].';
 
-create function anondb.class_profile(
-    release regclass, quasi name[], population regclass = null, roots text[] = null, counts name = null)
-returns table (dropped int, size bigint, population_size bigint, classes bigint)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp set datestyle = 'ISO, YMD' set timezone = 'UTC' as $$
-begin
-    perform anondb.check_columns(release, quasi);
-    if population is not null then
-        perform anondb.check_columns(population, quasi);
-    end if;
-    -- a class is found in the population by one text of all its values, in which none can be mistaken for another
-    return query execute (
-        select format(
-            'with class as materialized (
-                 select %1$s, %9$s as n from %2$s as t where not (%3$s) group by %4$s
-             ), population as materialized (
-                 %5$s
-             )
-             select null::int, t.n, %8$s, count(*)
-             from (select %6$s as key, t.n from class as t) as t left join population as p on p.key = t.key
-             group by t.n, p.n
-             union all %7$s',
-            string_agg(format('t.%I as q%s', q.name, q.i), ', '), release, anondb.masked_rows(quasi, roots),
-            string_agg(q.i::text, ', '),
-            case when population is null then 'select null::text as key, null::bigint as n where false'
-                 else format('select %s as key, count(*) as n from %s as t group by 1',
-                             string_agg(format('quote_nullable(t.%I::text)', q.name), ' || '','' || '), population) end,
-            case when population is null then 'null::text'
-                 else string_agg(format('quote_nullable(t.q%s::text)', q.i), ' || '','' || ') end,
-            string_agg(format(
-                'select %s, null, null, count(*) from (select from class as t group by %s) as d', q.i,
-                coalesce((select string_agg(format('t.q%s', o.i), ', ')
-                          from generate_series(1, cardinality(quasi)) as o (i) where o.i <> q.i), '()')),
-                ' union all '),
-            case when population is null then 'null::bigint' else 'greatest(p.n, t.n)' end,
-            case when counts is null then 'count(*)' else format('sum(t.%I)::bigint', counts) end)
-        from unnest(quasi) with ordinality as q (name, i));
-end $$;
-comment on function anondb.class_profile(regclass, name[], regclass, text[], name) is
-'How many classes there are of each size in a table and in its population (dropped is NULL), and how many '
-'there would be without one of the quasi-identifiers (dropped is its place). Rows at the root labels are no '
-'class. counts names a column that says how many records a row stands for.';
-
-create function anondb.code_profile(coded regclass, codes name[], counts name)
-returns table (dropped int, size bigint, population_size bigint, classes bigint)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp set jit = off as $$
--- Codes lie side by side in numbers of 8 bytes, as many as fit: a class is one or two of them, and without a column
--- it is the same less that column's part.
-declare
-    v_lows int[];
-    v_widths bigint[];
-    v_words int[] := '{}';
-    v_places bigint[] := '{}';  -- what a code is multiplied by
-    v_word int := 1;
-    v_free numeric := 2::numeric ^ 62;
-    v_place numeric := 1;
-begin
-    perform anondb.check_columns(coded, codes || counts);
-    execute (
-        select format('select array[%s], array[%s] from %s as t',
-            string_agg(format('min(t.%I)', c.name), ', ' order by c.i),
-            string_agg(format('max(t.%1$I)::bigint - min(t.%1$I) + 1', c.name), ', ' order by c.i), coded)
-        from unnest(codes) with ordinality as c (name, i))
-    into v_lows, v_widths;
-    if v_lows[1] is null then
-        return;  -- without rows there is no class
-    end if;
-    for i in 1 .. cardinality(codes) loop
-        if v_place * v_widths[i] > v_free then
-            v_word := v_word + 1;
-            v_place := 1;
-        end if;
-        v_words := v_words || v_word;
-        v_places := v_places || v_place::bigint;
-        v_place := v_place * v_widths[i];
-    end loop;
-    return query execute (
-        select format(
-            'with class as materialized (
-                 select %1$s, sum(t.%2$I)::bigint as n from %3$s as t group by %4$s
-             )
-             select null::int, t.n, null::bigint, count(*) from class as t group by t.n
-             union all %5$s',
-            string_agg(w.packed, ', ' order by w.word), counts, coded, string_agg(w.word::text, ', ' order by w.word),
-            (select string_agg(format(
-                'select %s, null, null, count(*) from (select from class as t group by %s) as d', c.i,
-                (select string_agg(case when g.word = v_words[c.i] then format(
-                            't.w%1$s - t.w%1$s / %2$s %% %3$s * %2$s', g.word, v_places[c.i], v_widths[c.i])
-                        else format('t.w%s', g.word) end, ', ')
-                 from generate_series(1, v_word) as g (word))), ' union all ' order by c.i)
-             from generate_series(1, cardinality(codes)) as c (i)))
-        from (select c.word, format('%s as w%s', string_agg(
-                  format('(t.%I - %s)::bigint * %s', c.name, c.low, c.place), ' + '), c.word) as packed
-              from unnest(codes, v_lows, v_words, v_places) as c (name, low, word, place) group by c.word) as w);
-end $$;
-comment on function anondb.code_profile(regclass, name[], name) is
-'anondb.class_profile of a table whose classes are told apart by whole numbers that are never NULL; counts names the '
-'column that says how many records a row stands for.';
-
-create function anondb.are_codes(relation regclass, columns name[]) returns boolean
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
-declare
-    v_null boolean;
-begin
-    if (select count(*) from pg_attribute as a
-        where a.attrelid = relation and a.attname = any (columns) and a.atttypid = 'int4'::regtype) < cardinality(columns)
-    then
-        return false;
-    end if;
-    execute (select format('select exists (select from %s as t where %s)', relation,
-                           string_agg(format('t.%I is null', c.name), ' or '))
-             from unnest(columns) as c (name))
-    into v_null;
-    return not v_null;
-end $$;
-comment on function anondb.are_codes(regclass, name[]) is 'Whether all these columns are of type int4, and no row has NULL there.';
-
-create function anondb.person_profile(
-    release regclass, quasi name[], unit name, population regclass = null, roots text[] = null)
-returns table (dropped int, size bigint, population_size bigint, persons bigint, risks double precision)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp set datestyle = 'ISO, YMD' set timezone = 'UTC' as $$
--- Of a person with several rows, the one in the class with the fewest persons tells most. NULLs are one person.
-begin
-    perform anondb.check_columns(release, quasi || unit);
-    if population is not null then
-        perform anondb.check_columns(population, quasi);
-    end if;
-    return query execute (
-        select format(
-            'with member as materialized (
-                 select distinct %1$s, t.%2$I as u from %3$s as t where not (%4$s)
-             ), population as materialized (
-                 %5$s
-             ), person as (
-                 select min(s.n) as n, min(greatest(p.n, s.n)) as of_population
-                 from (select m.u, count(*) over (partition by %6$s) as n, %7$s as key from member as m) as s
-                 left join population as p on p.key = s.key
-                 group by s.u
-             )
-             select null::int, p.n, %8$s, count(*), count(*)::double precision / p.n
-             from person as p group by p.n, 3
-             union all %9$s',
-            string_agg(format('t.%I as q%s', q.name, q.i), ', '), unit, release, anondb.masked_rows(quasi, roots),
-            case when population is null then 'select null::text as key, null::bigint as n where false'
-                 else format('select %s as key, %s as n from %s as t group by 1',
-                             string_agg(format('quote_nullable(t.%I::text)', q.name), ' || '','' || '),
-                             case when exists (select from pg_attribute as a where a.attrelid = population
-                                               and a.attname = unit and not a.attisdropped)
-                                  then format('count(distinct t.%I)', unit) else 'count(*)' end, population) end,
-            string_agg(format('m.q%s', q.i), ', '),
-            case when population is null then 'null::text'
-                 else string_agg(format('quote_nullable(m.q%s::text)', q.i), ' || '','' || ') end,
-            case when population is null then 'null::bigint' else 'p.of_population' end,
-            string_agg(format(
-                'select %1$s, null, null, null, sum(1.0::double precision / p.n)
-                 from (select min(s.n) as n
-                       from (select d.u, count(*) over (%2$s) as n from (select distinct m.u%3$s from member as m) as d) as s
-                       group by s.u) as p', q.i,
-                (select 'partition by ' || string_agg(format('d.q%s', o.i), ', ')
-                 from generate_series(1, cardinality(quasi)) as o (i) where o.i <> q.i),
-                (select string_agg(format(', m.q%s', o.i), '')
-                 from generate_series(1, cardinality(quasi)) as o (i) where o.i <> q.i)), ' union all '))
-        from unnest(quasi) with ordinality as q (name, i));
-end $$;
-comment on function anondb.person_profile(regclass, name[], name, regclass, text[]) is
-'How many persons there are whose smallest class has so many persons, in a table and in its population (dropped is '
-'NULL), with the sum of their risks; and that sum without one of the quasi-identifiers (dropped is its place). unit '
-'names the column that names the person.';
-
-create function anondb.expected_risk(size bigint, fraction double precision) returns double precision
+create function anondb.expected_risk(size bigint, fraction double precision)
+returns double precision
 language sql immutable parallel safe
--- Benedetti and Franconi 1998: the mean of 1 / F for a class of f records in a sample of this fraction p, where F - f
--- is negative binomial. Exact up to f = 3; then, and where the exact form would lose its digits, p / (f - (1 - p)),
--- which is at most about 2 % above it.
+-- Benedetti and Franconi 1998: the mean of 1 / F for a class of f records in a sample of this
+-- fraction p, where F - f is negative binomial. Exact up to f = 3; then, and where the exact form
+-- would lose its digits, p / (f - (1 - p)), which is at most about 2 % above it.
 return case
     when size > 3 or fraction > 0.99 then fraction / (size - (1 - fraction))
     when size = 1 then fraction / (1 - fraction) * -ln(fraction)
@@ -191,29 +26,32 @@ return case
         * ((1 - fraction) * (1 - 3 * fraction) - 2 * fraction ^ 2 * ln(fraction))
 end;
 comment on function anondb.expected_risk(bigint, double precision) is
-'The expected risk of a record in a class of this size, where the table is a random sample of this fraction of '
-'its population.';
+'The expected risk of a record in a class of this size, where the table is a random sample of this '
+'fraction of its population.';
 
 create function anondb.risk(
-    release regclass, quasi name[], thresholds double precision[] = '{0.05,0.1,0.2}', population regclass = null,
-    fraction double precision = null, roots text[] = null, counts name = null, unit name = null)
+    release regclass, quasi name[], thresholds double precision[] = '{0.05,0.1,0.2}',
+    population regclass = null, fraction double precision = null, roots text[] = null,
+    counts name = null, unit name = null)
 returns table (name text, of_column text, value double precision, note text)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
--- El Emam and Dankar 2008; Dankar and El Emam 2010 (marketer). Prosecutor: who is looked for is known to be in
--- the table. Journalist: only in the population. Marketer: the share of all records that can be expected to be
--- found.
+-- El Emam and Dankar 2008; Dankar and El Emam 2010 (marketer). Prosecutor: who is looked for is
+-- known to be in the table. Journalist: only in the population. Marketer: the share of all records
+-- that can be expected to be found.
 declare
     v_unknown constant text := 'needs a population table or a sampling fraction';
     v_how text := case
         when population is not null then 'classes are looked up in the population by their labels'
         when fraction is not null then 'estimated from the sampling fraction' else v_unknown end;
-    v_codes constant boolean := counts is not null and unit is null and population is null and roots is null
+    v_codes constant boolean := counts is not null and unit is null and population is null
+        and roots is null
         and anondb.are_codes(release, quasi);
 begin
     perform anondb.check_thresholds(thresholds);
     if fraction <= 0 or fraction > 1 then
         raise exception 'the sampling fraction is %', fraction
-            using errcode = 'SA179', hint = 'It is the share of the population that is in the table: above 0, up to 1.';
+            using errcode = 'SA179',
+            hint = 'It is the share of the population that is in the table: above 0, up to 1.';
     end if;
     if population is not null and fraction is not null then
         raise exception 'a population table and a sampling fraction are given'
@@ -222,55 +60,70 @@ begin
     return query
         with profile as materialized (
             -- the risks of the records of a class add up to 1
-            select p.dropped, p.size, p.population_size, p.size * p.classes as records, p.classes::double precision as risks
-            from anondb.class_profile(release, quasi, population, roots, counts) as p where unit is null and not v_codes
+            select p.dropped, p.size, p.population_size, p.size * p.classes as records,
+                   p.classes::double precision as risks
+            from anondb.class_profile(release, quasi, population, roots, counts) as p
+            where unit is null and not v_codes
             union all
-            select p.dropped, p.size, p.population_size, p.size * p.classes, p.classes::double precision
+            select p.dropped, p.size, p.population_size, p.size * p.classes,
+                   p.classes::double precision
             from anondb.code_profile(release, quasi, counts) as p where v_codes
             union all
             select p.dropped, p.size, p.population_size, p.persons, p.risks
-            from anondb.person_profile(release, quasi, unit, population, roots) as p where unit is not null
+            from anondb.person_profile(release, quasi, unit, population, roots) as p
+            where unit is not null
         ), class as materialized (
             select p.size, p.risks, p.records, 1.0::double precision / p.size as prosecutor,
-                   coalesce(1.0 / p.population_size, anondb.expected_risk(p.size, fraction)) as journalist,
+                   coalesce(1.0 / p.population_size,
+                            anondb.expected_risk(p.size, fraction)) as journalist,
                    p.population_size
             from profile as p where p.dropped is null
         ), total as materialized (
             select sum(c.records) as records, sum(c.risks) as risks,
                    sum(c.records) filter (where c.size = 1) as uniques,
-                   -- Zayatz 1991: the sizes of the population's classes are distributed as those of the sample
+                   -- Zayatz 1991: the sizes of the population's classes are distributed as those of
+                   -- the sample
                    sum(c.records) filter (where c.size = 1)
                    / sum(c.records * (1 - fraction) ^ (c.size - 1)) as zayatz
             from class as c
         ), figure as (
-            select 1 as place, 0::double precision as threshold, null::int as i, 'prosecutor_max' as name,
+            select 1 as place, 0::double precision as threshold, null::int as i,
+                   'prosecutor_max' as name,
                    max(c.prosecutor) as value, null as note
             from class as c
             union all
-            select 2, 0, null, 'prosecutor_mean', sum(c.records * c.prosecutor) / sum(c.records), null from class as c
+            select 2, 0, null, 'prosecutor_mean', sum(c.records * c.prosecutor) / sum(c.records),
+                   null from class as c
             union all
             select 3, t.x, null, 'prosecutor_above_' || t.x,
-                   coalesce(sum(c.records) filter (where c.prosecutor > t.x), 0) / sum(c.records), null
+                   coalesce(sum(c.records) filter (where c.prosecutor > t.x), 0) / sum(c.records),
+                   null
             from class as c cross join unnest(thresholds) as t (x) group by t.x
             union all
             select 4, 0, null, 'journalist_max', max(c.journalist), v_how from class as c
             union all
-            select 5, 0, null, 'journalist_mean', sum(c.records * c.journalist) / sum(c.records), v_how from class as c
+            select 5, 0, null, 'journalist_mean', sum(c.records * c.journalist) / sum(c.records),
+                   v_how from class as c
             union all
             select 6, t.x, null, 'journalist_above_' || t.x,
                    case when v_how <> v_unknown
-                        then coalesce(sum(c.records) filter (where c.journalist > t.x), 0) / sum(c.records) end, v_how
+                        then coalesce(sum(c.records) filter (where c.journalist > t.x),
+                                      0) / sum(c.records) end, v_how
             from class as c cross join unnest(thresholds) as t (x) group by t.x
             union all
-            select 7, 0, null, 'marketer', sum(c.records * coalesce(c.journalist, c.prosecutor)) / sum(c.records),
-                   case when v_how = v_unknown then 'the table is taken for the population' else v_how end
+            select 7, 0, null, 'marketer',
+                   sum(c.records * coalesce(c.journalist, c.prosecutor)) / sum(c.records),
+                   case when v_how = v_unknown then 'the table is taken for the population'
+                        else v_how end
             from class as c
             union all
-            select 8, 0, null, 'sample_uniques', coalesce(t.uniques, 0), null from total as t where t.records > 0
+            select 8, 0, null, 'sample_uniques', coalesce(t.uniques, 0), null from total as t
+            where t.records > 0
             union all
             select 9, 0, null, 'population_uniques',
                    case when population is not null
-                        then coalesce((select sum(c.records) from class as c where c.population_size = 1), 0)
+                        then coalesce((select sum(c.records) from class as c
+                                       where c.population_size = 1), 0)
                         when fraction is not null then coalesce(t.uniques * t.zayatz, 0) end, v_how
             from total as t where t.records > 0
             union all
@@ -278,58 +131,72 @@ begin
             from profile as p cross join total as t where p.dropped is not null and t.records > 0
         )
         select f.name, quasi[f.i]::text, f.value::double precision,
-               coalesce(f.note, case when unit is not null then 'of persons, each by the class that tells most of it' end)
-        from figure as f where f.value is not null or f.note is not null order by f.place, f.threshold, f.i;
+               coalesce(f.note, case when unit is not null
+                                     then 'of persons, each by the class that tells most of it' end)
+        from figure as f where f.value is not null or f.note is not null
+        order by f.place, f.threshold, f.i;
 end $$;
-comment on function anondb.risk(regclass, name[], double precision[], regclass, double precision, text[], name, name) is
-'Re-identification risk of a table: prosecutor, journalist and marketer, the share of records above each '
-'threshold, uniques in the sample and in the population, and by column how much the mean prosecutor risk would '
-'fall without it (risk_contribution). A population has to be generalized as the table is. Rows at the root '
-'labels are no class. counts names a column that says how many records a row stands for; unit one that names the person: '
-'persons are then counted instead of records, each with the risk of the row that tells most. Raises SA179 for a '
-'wrong fraction, SA180 for both a population and a fraction.';
+comment on function anondb.risk(regclass, name[], double precision[], regclass, double precision,
+                                text[], name, name) is
+'Re-identification risk of a table: prosecutor, journalist and marketer, the share of records '
+'above each threshold, uniques in the sample and in the population, and by column how much the '
+'mean prosecutor risk would fall without it (risk_contribution). A population has to be '
+'generalized as the table is. Rows at the root labels are no class. counts names a column that '
+'says how many records a row stands for; unit one that names the person: persons are then counted '
+'instead of records, each with the risk of the row that tells most. Raises SA179 for a wrong '
+'fraction, SA180 for both a population and a fraction.';
 
 create function anondb.risk_before_after(
-    original regclass, release regclass, quasi name[], thresholds double precision[] = '{0.05,0.1,0.2}',
-    fraction double precision = null, roots text[] = null)
-returns table (name text, of_column text, before double precision, after double precision, note text)
+    original regclass, release regclass, quasi name[],
+    thresholds double precision[] = '{0.05,0.1,0.2}', fraction double precision = null,
+    roots text[] = null)
+returns table (name text, of_column text, before double precision,
+               after double precision, note text)
 language sql stable parallel safe
 begin atomic
     select a.name, a.of_column, a.value, b.value, a.note
-    from anondb.risk(original, quasi, thresholds, null, fraction) with ordinality as a (name, of_column, value, note, place)
+    from anondb.risk(original, quasi, thresholds, null,
+                     fraction) with ordinality as a (name, of_column, value, note, place)
     left join anondb.risk(release, quasi, thresholds, null, fraction, roots) as b
       on b.name = a.name and coalesce(b.of_column, '') = coalesce(a.of_column, '')
     order by a.place;
 end;
-comment on function anondb.risk_before_after(regclass, regclass, name[], double precision[], double precision, text[]) is
+comment on function anondb.risk_before_after(regclass, regclass, name[], double precision[],
+                                             double precision, text[]) is
 'anondb.risk of an original and of its release side by side.';
 
 create function anondb.attribute_disclosure(
-    release regclass, quasi name[], sensitive name, thresholds double precision[] = '{0.5,0.9}', roots text[] = null)
+    release regclass, quasi name[], sensitive name, thresholds double precision[] = '{0.5,0.9}',
+    roots text[] = null)
 returns table (name text, of_column text, value double precision, note text)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
--- How surely a class gives away its sensitive value: the share of the most frequent one. NULL is a value.
+-- How surely a class gives away its sensitive value: the share of the most frequent one. NULL is a
+-- value.
 begin
     perform anondb.check_thresholds(thresholds);
     perform anondb.check_columns(release, quasi || sensitive);
-    -- a class is found in the population by one text of all its values, in which none can be mistaken for another
+    -- a class is found in the population by one text of all its values, in which none can be
+    -- mistaken for another
     return query execute (
         select format(
             'with class as materialized (
-                 select sum(v.n)::double precision as n, max(v.n) / sum(v.n)::double precision as share
+                 select sum(v.n)::double precision as n,
+                        max(v.n) / sum(v.n)::double precision as share
                  from (select %1$s, t.%2$I::text as s, count(*) as n from %3$s as t where not (%4$s)
                        group by %5$s) as v
                  group by %6$s
              )
              select f.name, $1::text, f.value, null::text
-             from (select 1 as place, 0::double precision as threshold, ''attribute_disclosure_mean'' as name,
+             from (select 1 as place, 0::double precision as threshold,
+                          ''attribute_disclosure_mean'' as name,
                           sum(c.n * c.share) / sum(c.n) as value
                    from class as c
                    union all
                    select 2, 0, ''attribute_disclosure_max'', max(c.share) from class as c
                    union all
                    select 3, 0, ''attribute_disclosure_certain'',
-                          coalesce(sum(c.n) filter (where c.share = 1), 0) / sum(c.n) from class as c
+                          coalesce(sum(c.n) filter (where c.share = 1), 0) / sum(c.n)
+                          from class as c
                    union all
                    select 4, t.x, ''attribute_disclosure_above_'' || t.x,
                           coalesce(sum(c.n) filter (where c.share > t.x), 0) / sum(c.n)
@@ -337,12 +204,14 @@ begin
              where f.value is not null order by f.place, f.threshold',
             string_agg(format('t.%I as q%s', q.name, q.i), ', '), sensitive, release,
             anondb.masked_rows(quasi, roots),
-            (select string_agg(g.i::text, ', ') from generate_series(1, cardinality(quasi) + 1) as g (i)),
+            (select string_agg(g.i::text, ', ')
+             from generate_series(1, cardinality(quasi) + 1) as g (i)),
             string_agg(format('v.q%s', q.i), ', '))
         from unnest(quasi) with ordinality as q (name, i))
     using sensitive, thresholds;
 end $$;
-comment on function anondb.attribute_disclosure(regclass, name[], name, double precision[], text[]) is
-'How surely a record''s class gives away its sensitive value, by the share of the most frequent value in the '
-'class: mean and max over the records, the share of records in classes of a single value (certain), and of '
-'those above each threshold.';
+comment on function anondb.attribute_disclosure(regclass, name[], name,
+                                                double precision[], text[]) is
+'How surely a record''s class gives away its sensitive value, by the share of the most frequent '
+'value in the class: mean and max over the records, the share of records in classes of a single '
+'value (certain), and of those above each threshold.';

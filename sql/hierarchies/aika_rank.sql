@@ -1,12 +1,13 @@
--- AIKA (Ayala-Rivera): hierarchies judged on four sides, all of them at once, and ranked for a purpose.
+-- AIKA (Ayala-Rivera): hierarchies judged on four sides, all of them at once, and ranked for a
+-- purpose.
 
 create function anondb.vgh_shape(vghs int[])
 returns table (vgh int, node int, parent int, leaf boolean, depth int, leaves bigint)
 language sql stable parallel safe
 begin atomic
     with class as (
-        -- A class whose only child has its own label is there to balance its branch. Labels differ within a level, so
-        -- that any other class has a child of another label.
+        -- A class whose only child has its own label is there to balance its branch. Labels differ
+        -- within a level, so that any other class has a child of another label.
         select distinct n.vgh, n.node
         from anondb.vgh_node as c
         join anondb.vgh_node as n on n.vgh = c.vgh and n.node = c.parent
@@ -23,8 +24,8 @@ begin atomic
     from placed as t group by t.vgh, t.node, t.parent, t.level, t.place;
 end;
 comment on function anondb.vgh_shape(int[]) is
-'The nodes of hierarchies without those that only balance a branch: the node above, the depth below the root, and how '
-'many leaves lie below (a leaf is below itself).';
+'The nodes of hierarchies without those that only balance a branch: the node above, the depth '
+'below the root, and how many leaves lie below (a leaf is below itself).';
 
 create function anondb.vgh_structure(vghs text[])
 returns table (vgh text, leaves bigint, ancestors bigint, figure text,
@@ -41,11 +42,13 @@ begin atomic
     ), figure as (
         select s.vgh, 'depth' as figure, s.depth::bigint as x from shape as s where s.leaf
         union all
-        select s.vgh, 'branching', count(*) from shape as s where s.parent is not null group by s.vgh, s.parent
+        select s.vgh, 'branching', count(*) from shape as s where s.parent is not null
+        group by s.vgh, s.parent
         union all
         select s.vgh, 'breadth', count(*) from shape as s group by s.vgh, s.depth
     ), size as (
-        select s.vgh, count(*) filter (where s.leaf) as leaves, count(*) filter (where not s.leaf) as ancestors
+        select s.vgh, count(*) filter (where s.leaf) as leaves,
+               count(*) filter (where not s.leaf) as ancestors
         from shape as s group by s.vgh
     )
     select a.name, z.leaves, z.ancestors, f.figure,
@@ -57,8 +60,8 @@ begin atomic
     order by a.place, f.figure;
 end;
 comment on function anondb.vgh_structure(text[]) is
-'How hierarchies are built, one row a figure: the depth of their leaves, the children of their inner nodes '
-'(branching), the nodes of each depth (breadth).';
+'How hierarchies are built, one row a figure: the depth of their leaves, the children of their '
+'inner nodes (branching), the nodes of each depth (breadth).';
 
 create function anondb.prepare_meaning(vgh text, measure text) returns boolean
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
@@ -91,7 +94,8 @@ begin
     select count(*) into v_outside
     from unnest(vghs) as k (id)
     cross join unnest(v_values) as f (value)
-    left join (select n.vgh, anondb.label_without_sense(n.label) collate "C" as label from anondb.vgh_node as n
+    left join (select n.vgh, anondb.label_without_sense(n.label) collate "C" as label
+               from anondb.vgh_node as n
                where n.vgh = any (vghs) and n.level = 0) as l on l.vgh = k.id and l.label = f.value
     where l.vgh is null;
     if v_outside > 0 then
@@ -110,21 +114,24 @@ comment on function anondb.leaf_counts(int[], regclass, name) is
 'Raises SA240, with their number, for values that are no leaves.';
 
 create function anondb.judge_vghs(
-    vghs int[], known int[], built int[], k int, measure text, aggregate text, source regclass, source_column name)
+    vghs int[], known int[], built int[], k int, measure text, aggregate text, source regclass,
+    source_column name)
 returns table (vgh text, semq double precision, priv double precision,
     distrn double precision, isize double precision)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
--- candidates are a moment old: the planner takes them for a single row, and would go through all of them for each
+-- candidates are a moment old: the planner takes them for a single row, and would go through all of
+-- them for each
 set enable_nestloop = off set jit = off as $$
 begin
     return query
         with counted as materialized (
             select c.vgh, c.leaf, c.n from anondb.leaf_counts(vghs, source, source_column) as c
         ), pair as materialized (
-            select p.vgh, p.leaf, p.level, p.leaf_concept, p.concept from anondb.built_pairs(built) as p
+            select p.vgh, p.leaf, p.level, p.leaf_concept, p.concept
+            from anondb.built_pairs(built) as p
         ), likeness as (
-            -- Computed, not kept in concept_similarity: a run that judges what it has built throws it away, and what
-            -- another one keeps at the same time would be in its way.
+            -- Computed, not kept in concept_similarity: a run that judges what it has built throws
+            -- it away, and what another one keeps at the same time would be in its way.
             select s.a, s.b, s.similarity
             from (select array_agg(d.leaf_concept) as leaves, array_agg(d.concept) as concepts
                   from (select distinct p.leaf_concept, p.concept from pair as p) as d) as u
@@ -147,9 +154,11 @@ begin
             -- VghGSL with uniform weights
             select l.vgh, avg(l.loss) as semq from lost as l group by l.vgh
         ), shape as (
-            -- a node and its d generalizations share only the root with it: d(c, root) = log2(1 + d / (d + 1))
+            -- a node and its d generalizations share only the root with it: d(c, root) = log2(1 + d
+            -- / (d + 1))
             select s.vgh,
-                   avg((ln(1 + s.depth / (s.depth + 1)::double precision) / ln(2::double precision)) ^ 2) as priv,
+                   avg((ln(1 + s.depth / (s.depth + 1)::double precision)
+                        / ln(2::double precision)) ^ 2) as priv,
                    avg(s.leaves) filter (where not s.leaf)::double precision as isize
             from anondb.vgh_shape(vghs) as s group by s.vgh
         ), held as (
@@ -174,8 +183,8 @@ begin
         order by i.place;
 end $$;
 comment on function anondb.judge_vghs(int[], int[], int[], int, text, text, regclass, name) is
-'The aspects of hierarchies, of which the known ones have their semantic losses kept, and the built ones the '
-'concepts to compute them from; see anondb.vgh_aspects.';
+'The aspects of hierarchies, of which the known ones have their semantic losses kept, and the '
+'built ones the concepts to compute them from; see anondb.vgh_aspects.';
 
 create function anondb.vgh_aspects(
     vghs text[], k int = 5, measure text = 'wup', aggregate text = 'max',
@@ -190,42 +199,50 @@ declare
 begin
     perform anondb.check_measure(measure);
     perform anondb.check_aggregate(aggregate);
-    if k is null or k < 1 or coalesce(cardinality(vghs), 0) = 0 or (source is null) <> (source_column is null) then
-        raise exception 'aspects are of one hierarchy or more, for a k from 1 on, by a table with a column or by neither'
+    if k is null or k < 1 or coalesce(cardinality(vghs), 0) = 0
+        or (source is null) <> (source_column is null) then
+        raise exception 'aspects are of one hierarchy or more, for a k from 1 on, by a table with '
+                        'a column or by neither'
             using errcode = 'SA241', hint = 'vghs => array[''job.1'', ''job.2''], k => 5';
     end if;
     select array_agg(u.id order by u.place), array_agg(u.id) filter (where u.is_built),
            array_agg(u.id) filter (where not u.is_built and anondb.prepare_meaning(u.name, measure))
     into v_ids, v_built, v_known
     from (select o.name, o.place, f.id,
-                 exists (select from anondb.vgh_sense as s where s.vgh = f.id and s.how = 'built') as is_built
+                 exists (select from anondb.vgh_sense as s
+                         where s.vgh = f.id and s.how = 'built') as is_built
           from unnest(vghs) with ordinality as o (name, place)
           cross join lateral (select anondb.find_vgh(o.name) as id offset 0) as f) as u;
     return query
         select j.vgh, j.semq, j.priv, j.distrn, j.isize
-        from anondb.judge_vghs(v_ids, v_known, v_built, k, measure, aggregate, source, source_column) as j;
+        from anondb.judge_vghs(v_ids, v_known, v_built, k, measure, aggregate, source,
+                               source_column) as j;
 end $$;
 comment on function anondb.vgh_aspects(text[], int, text, text, regclass, name) is
-'Four sides of hierarchies, lower is better: semq, the Generalization Semantic Loss (NULL where nothing means '
-'anything); priv, the semantic variance; distrn, the lowest level where every class holds k records, as a share of the '
-'height (1 if none does); isize, the mean number of leaves below an inner node. With a table and a column leaves count '
-'as often as they occur, else once. Raises SA241 for a call that does not fit.';
+'Four sides of hierarchies, lower is better: semq, the Generalization Semantic Loss (NULL where '
+'nothing means anything); priv, the semantic variance; distrn, the lowest level where every class '
+'holds k records, as a share of the height (1 if none does); isize, the mean number of leaves '
+'below an inner node. With a table and a column leaves count as often as they occur, else once. '
+'Raises SA241 for a call that does not fit.';
 
 create function anondb.rank_vghs(
-    vghs text[], semq double precision = 25, priv double precision = 25, distrn double precision = 25,
-    isize double precision = 25, k int = 5, measure text = 'wup', aggregate text = 'max',
-    source regclass = null, source_column name = null)
+    vghs text[], semq double precision = 25, priv double precision = 25,
+    distrn double precision = 25, isize double precision = 25, k int = 5, measure text = 'wup',
+    aggregate text = 'max', source regclass = null, source_column name = null)
 returns table (vgh text, score double precision, rank bigint,
     semq_score double precision, semq_rank bigint, priv_score double precision, priv_rank bigint,
-    distrn_score double precision, distrn_rank bigint, isize_score double precision, isize_rank bigint)
+    distrn_score double precision, distrn_rank bigint, isize_score double precision,
+    isize_rank bigint)
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
 -- E(V) = sum of w * reward; reward = candidates + 1 - rank, and ties share the better rank
 begin
-    if exists (select from unnest(array[semq, priv, distrn, isize]) as w (x) where w.x is null or w.x < 0)
+    if exists (select from unnest(array[semq, priv, distrn, isize]) as w (x)
+               where w.x is null or w.x < 0)
         or not abs(semq + priv + distrn + isize - 100) <= 1e-6
     then
         raise exception 'the weights of the aspects do not sum to 100'
-            using errcode = 'SA242', hint = 'For example semq 40, priv 20, distrn 20, isize 20; none below 0.';
+            using errcode = 'SA242',
+            hint = 'For example semq 40, priv 20, distrn 20, isize 20; none below 0.';
     end if;
     return query
         with ranked as (
@@ -239,7 +256,8 @@ begin
         ), weighted as (
             select r.*,
                    -- who has no meaning has no reward for it
-                   case when r.semq is null then 0 else rank_vghs.semq * (r.candidates + 1 - r.semq_rank) end
+                   case when r.semq is null then 0
+                        else rank_vghs.semq * (r.candidates + 1 - r.semq_rank) end
                    + rank_vghs.priv * (r.candidates + 1 - r.priv_rank)
                    + rank_vghs.distrn * (r.candidates + 1 - r.distrn_rank)
                    + rank_vghs.isize * (r.candidates + 1 - r.isize_rank) as score
@@ -252,6 +270,7 @@ begin
         order by round(w.score::numeric, 9) desc, w.place;
 end $$;
 comment on function anondb.rank_vghs(
-    text[], double precision, double precision, double precision, double precision, int, text, text, regclass, name) is
-'Ranks hierarchies by the weighted rewards of their aspects (anondb.vgh_aspects), best first; among equals the one '
-'that is named first. Raises SA242 for weights that do not sum to 100.';
+    text[], double precision, double precision, double precision, double precision, int, text, text,
+    regclass, name) is
+'Ranks hierarchies by the weighted rewards of their aspects (anondb.vgh_aspects), best first; '
+'among equals the one that is named first. Raises SA242 for weights that do not sum to 100.';

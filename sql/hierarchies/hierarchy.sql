@@ -1,4 +1,5 @@
--- Labels of hierarchies: generated ones (ranges, calendar units, masks), and stored ones as they are released.
+-- Labels of hierarchies: generated ones (ranges, calendar units, masks), and stored ones as they
+-- are released.
 --
 -- None of these functions is declared strict: a body with a CASE would then no longer be inlined
 -- into the calling query, and run four times slower. NULL in any argument gives NULL all the same.

@@ -1,29 +1,34 @@
--- What the values of a column mean, for record fusion: their concepts, codes and spellings, and how similar they are.
+-- What the values of a column mean, for record fusion: their concepts, codes and spellings, and how
+-- similar they are.
 
 create function anondb.noun_of(term text, ontology int) returns text
 language sql stable parallel safe
 begin atomic
-    -- relax is no noun, and of those of its stem relaxation is made of it in another way than a relaxer
+    -- relax is no noun, and of those of its stem relaxation is made of it in another way than a
+    -- relaxer
     select l.lemma from anondb.lexeme as l
     where l.ontology = noun_of.ontology and l.pos = 'n' and l.stem = anondb.stem(noun_of.term)
-    order by l.lemma ~ '(ion|ment|ing|ance|ence|al|ure|age)$' desc, length(l.lemma), l.lemma collate "C"
+    order by l.lemma ~ '(ion|ment|ing|ance|ence|al|ure|age)$' desc, length(l.lemma),
+             l.lemma collate "C"
     limit 1;
 end;
 comment on function anondb.noun_of(text, int) is
-'The noun for what a verb says, by its stem: relax, relaxation. NULL if there is none; the term is a normal one.';
+'The noun for what a verb says, by its stem: relax, relaxation. NULL if there is none; the term is '
+'a normal one.';
 
 create function anondb.text_without_senses(text text) returns text
 language sql immutable parallel safe
 -- data has no #senses: an apartment#5 is not one, nor an apartment#5#12
 return regexp_replace(btrim(text), '(\S)(#0*[1-9][0-9]{0,8})+$', '\1');
 comment on function anondb.text_without_senses(text) is
-'A text of data as it is looked up: nothing of it is taken for the number of a sense, which may not exist.';
+'A text of data as it is looked up: nothing of it is taken for the number of a sense, which may '
+'not exist.';
 
 create function anondb.value_nouns(terms text[], ontology int) returns table (term text, noun text)
 language sql stable parallel safe
 begin atomic
-    -- Who answers "relax" means the same as who answers "relaxation": the noun of the same stem, if there is one
-    -- among the values themselves, and else in the ontology.
+    -- Who answers "relax" means the same as who answers "relaxation": the noun of the same stem, if
+    -- there is one among the values themselves, and else in the ontology.
     with value as materialized (
         select u.term, anondb.text_without_senses(u.term) as bare
         from (select distinct t.term from unnest(terms) as t (term)) as u where btrim(u.term) <> ''
@@ -35,23 +40,26 @@ begin atomic
                             join anondb.concept as c on c.id = s.concept) as f
         where f.is_noun is not null
     ), noun as (
-        select b.stem, min(b.bare collate "C") as bare from bare as b where b.is_noun group by b.stem
+        select b.stem, min(b.bare collate "C") as bare from bare as b where b.is_noun
+        group by b.stem
     )
     select v.term, case when b.is_noun then b.bare
-                        else coalesce(n.bare, anondb.noun_of(anondb.normal_term(b.bare), ontology), b.bare) end
+                        else coalesce(n.bare, anondb.noun_of(anondb.normal_term(b.bare), ontology),
+                                      b.bare) end
     from value as v
     join bare as b on b.bare = v.bare
     left join noun as n on n.stem = b.stem;
 end;
 comment on function anondb.value_nouns(text[], int) is
-'The words by which the values of a column are looked up; those that the ontology does not know are left out.';
+'The words by which the values of a column are looked up; those that the ontology does not know '
+'are left out.';
 
 create function anondb.understood_values(terms text[], ontology int)
 returns table (term text, concept int, how text, senses bigint)
 language sql stable parallel safe
 begin atomic
-    -- Each value is understood among the others, as the leaves of a hierarchy are. Words of the same senses (sport,
-    -- sports) take part once, as their glosses would only confirm each other.
+    -- Each value is understood among the others, as the leaves of a hierarchy are. Words of the
+    -- same senses (sport, sports) take part once, as their glosses would only confirm each other.
     with value as materialized (
         select v.term, v.noun from anondb.value_nouns(terms, ontology) as v
     ), noun as materialized (
@@ -62,18 +70,20 @@ begin atomic
     ), ranked as (
         select l.term, l.concept, l.how, l.senses,
                row_number() over (partition by l.term
-                                  order by l.score desc, anondb.is_name(l.concept), l.sense, l.concept) as rank
+                                  order by l.score desc, anondb.is_name(l.concept), l.sense,
+                                           l.concept) as rank
         from anondb.lesk((select array_agg(distinct n.alike) from noun as n), ontology) as l
     )
     select v.term, r.concept,
-           case when v.noun = anondb.text_without_senses(v.term) then r.how else 'noun' end, r.senses
+           case when v.noun = anondb.text_without_senses(v.term) then r.how else 'noun' end,
+           r.senses
     from value as v
     join noun as n on n.noun = v.noun
     join ranked as r on r.term = n.alike and r.rank = 1;
 end;
 comment on function anondb.understood_values(text[], int) is
-'What the values of a column mean in one ontology, how that was found, and of how many senses it was chosen; those that it '
-'does not know are left out.';
+'What the values of a column mean in one ontology, how that was found, and of how many senses it '
+'was chosen; those that it does not know are left out.';
 
 create function anondb.value_concepts(terms text[], ontologies text[] = '{wordnet}')
 returns table (term text, concept int, how text, senses bigint)
@@ -91,13 +101,16 @@ begin
         into v_found, v_concepts, v_hows, v_senses
         from anondb.understood_values(v_left, anondb.find_ontology(v_name)) as f;
         return query select u.term, u.concept, u.how, u.senses
-                     from unnest(v_found, v_concepts, v_hows, v_senses) as u (term, concept, how, senses);
-        v_left := array(select l.term from unnest(v_left) as l (term) except select f.term from unnest(v_found) as f (term));
+                     from unnest(v_found, v_concepts, v_hows,
+                                 v_senses) as u (term, concept, how, senses);
+        v_left := array(select l.term from unnest(v_left) as l (term)
+                        except select f.term from unnest(v_found) as f (term));
     end loop;
 end $$;
 comment on function anondb.value_concepts(text[], text[]) is
-'What the values of a column mean, each understood among the others, and each in the first of the ontologies that knows it; '
-'how that was found, and of how many senses it was chosen. Those that none of them knows are left out.';
+'What the values of a column mean, each understood among the others, and each in the first of the '
+'ontologies that knows it; how that was found, and of how many senses it was chosen. Those that '
+'none of them knows are left out.';
 
 create function anondb.code_values(
     leaves int[], terms text[], counts bigint[], ontologies text[] = '{wordnet}', k bigint = 1)
@@ -106,7 +119,8 @@ language sql stable parallel safe
 begin atomic
     with value as (
         select u.leaf, u.term collate "C" as term, u.n, m.concept,
-               coalesce(m.concept::text, anondb.normal_term(u.term)) as meaning, m.concept is null as is_unknown
+               coalesce(m.concept::text, anondb.normal_term(u.term)) as meaning,
+               m.concept is null as is_unknown
         from unnest(leaves, terms, counts) as u (leaf, term, n)
         left join anondb.value_concepts(terms, ontologies) as m on m.term = u.term
     ), spelt as (
@@ -116,16 +130,19 @@ begin atomic
         window same as (partition by v.is_unknown, v.meaning),
                best as (partition by v.is_unknown, v.meaning order by v.n desc, v.term)
     )
-    -- what only a few have written is theirs: its concept says the same in nobody's words, and no concept says nothing
+    -- what only a few have written is theirs: its concept says the same in nobody's words, and no
+    -- concept says nothing
     select s.leaf, s.code, s.concept,
-           case when s.spelling is null or s.records >= code_values.k then s.spelling else coalesce(c.label, '*') end,
+           case when s.spelling is null or s.records >= code_values.k then s.spelling
+                else coalesce(c.label, '*') end,
            s.spelling is not null and s.records < code_values.k, s.n
     from spelt as s left join anondb.concept as c on c.id = s.concept;
 end;
 comment on function anondb.code_values(int[], text[], bigint[], text[], bigint) is
-'Values of a column, each with a code that it shares with those of the same concept (or, unknown, of the same '
-'normal form), and the most frequent spelling among them. If that is rare, of fewer than k records, the label of the '
-'concept stands for it, or * if there is none. NULL is a value of its own.';
+'Values of a column, each with a code that it shares with those of the same concept (or, unknown, '
+'of the same normal form), and the most frequent spelling among them. If that is rare, of fewer '
+'than k records, the label of the concept stands for it, or * if there is none. NULL is a value of '
+'its own.';
 
 create function anondb.concept_likeness(codes int[], concepts int[], measure text, whole int)
 returns table (a int, b int, likeness int)
@@ -134,7 +151,8 @@ begin
     return query
         with known as materialized (
             select u.code, u.concept, c.ontology
-            from unnest(codes, concepts) as u (code, concept) join anondb.concept as c on c.id = u.concept
+            from unnest(codes, concepts) as u (code, concept)
+            join anondb.concept as c on c.id = u.concept
         ), pair as materialized (
             select x.code as a, y.code as b, x.concept as first, y.concept as second
             from known as x join known as y on x.concept < y.concept and x.ontology = y.ontology
@@ -149,10 +167,11 @@ begin
         where f.likeness > 0;
 end $$;
 comment on function anondb.concept_likeness(int[], int[], text, int) is
-'The similarity of every two different concepts of one ontology, in both directions, in parts of a whole; those of none '
-'are left out.';
+'The similarity of every two different concepts of one ontology, in both directions, in parts of a '
+'whole; those of none are left out.';
 
-create function anondb.texts_of(source regclass, source_column name) returns table (text text, records bigint)
+create function anondb.texts_of(source regclass, source_column name)
+returns table (text text, records bigint)
 language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 declare
     v_is_array boolean;
@@ -162,16 +181,20 @@ begin
     where a.attrelid = source and a.attname = source_column and not a.attisdropped;
     return query execute format(
         case when v_is_array
-             then 'select u.text::text, count(*) from %s as t cross join unnest(t.%I) as u (text) where u.text is not null group by 1'
-             else 'select t.%2$I::text, count(*) from %1$s as t where t.%2$I is not null group by 1' end,
+             then 'select u.text::text, count(*) from %s as t cross join unnest(t.%I) as u (text) '
+                  'where u.text is not null group by 1'
+             else 'select t.%2$I::text, count(*) from %1$s as t where t.%2$I is not null '
+                  'group by 1' end,
         source, source_column);
 end $$;
 comment on function anondb.texts_of(regclass, name) is
 'The different texts of a column, each with its records; of an array, those in it.';
 
-create function anondb.review_values(source regclass, source_column name, ontologies text[] = '{wordnet}')
+create function anondb.review_values(source regclass, source_column name,
+                                     ontologies text[] = '{wordnet}')
 returns table (
-    value text, records bigint, ontology text, concept text, label text, gloss text, how text, senses bigint)
+    value text, records bigint, ontology text, concept text, label text, gloss text, how text,
+    senses bigint)
 language sql stable parallel restricted
 begin atomic
     with said as materialized (
@@ -187,8 +210,8 @@ begin atomic
     left join anondb.ontology as o on o.id = c.ontology;
 end;
 comment on function anondb.review_values(regclass, name, text[]) is
-'What the values of a column would mean to a run: in which ontology, which concept with its gloss, how it was found, and of how '
-'many senses it was chosen; NULL for what none of them knows.';
+'What the values of a column would mean to a run: in which ontology, which concept with its gloss, '
+'how it was found, and of how many senses it was chosen; NULL for what none of them knows.';
 
 create function anondb.review_phrases(texts text[], phrases text[], ontology text = 'wordnet')
 returns table (value text, phrase text, concept text, label text, gloss text)
@@ -203,4 +226,5 @@ begin atomic
     left join anondb.concept as c on c.id = s.concept;
 end;
 comment on function anondb.review_phrases(text[], text[], text) is
-'What the phrases of texts mean: each with its concept, the best known one, and its gloss; NULL for what is unknown.';
+'What the phrases of texts mean: each with its concept, the best known one, and its gloss; NULL '
+'for what is unknown.';

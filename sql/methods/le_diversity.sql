@@ -1,21 +1,26 @@
--- (l, e)-diversity by maximal-bucket-first over Anatomy (Wang, Han, Wang): which records share a class.
+-- (l, e)-diversity by maximal-bucket-first over Anatomy (Wang, Han, Wang): which records share a
+-- class.
 --
--- A run has the tables `paths` (value int, path text[]: the labels of a sensitive value from the leaf to the
--- root), `buckets` (value int, bucket int; NULL for a value that is set aside) and `records` (rid bigint,
--- value int, class bigint and whatever a distance of two records o and r is computed from).
+-- A run has the tables `paths` (value int, path text[]: the labels of a sensitive value from the
+-- leaf to the root), `buckets` (value int, bucket int; NULL for a value that is set aside) and
+-- `records` (rid bigint, value int, class bigint and whatever a distance of two records o and r is
+-- computed from).
 
 create function anondb.le_first_classes(
     records regclass, buckets regclass, l int, portion int = 1, seed bigint = 0)
 returns table (rid bigint, class bigint)
 language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
--- Maximal bucket first: as long as l buckets are not empty, each of the l largest gives a portion. The loop
--- would come to as many classes and leave as many records as is known from the sizes alone: a bucket that is
--- larger than the number t of classes gives t portions, and all others give theirs, but for at most l - 1.
--- Laid out one bucket after the other, portion p goes to class p mod t: no class gets two of a bucket.
+-- Maximal bucket first: as long as l buckets are not empty, each of the l largest gives a portion.
+-- The loop would come to as many classes and leave as many records as is known from the sizes
+-- alone: a bucket that is larger than the number t of classes gives t portions, and all others give
+-- theirs, but for at most l - 1. Laid out one bucket after the other, portion p goes to class p mod
+-- t: no class gets two of a bucket.
 declare
-    -- of a value; a portion of one record goes by the number of its record, which nothing has to be sorted for
+    -- of a value; a portion of one record goes by the number of its record, which nothing has to be
+    -- sorted for
     v_number text := case when portion = 1 then 'r.rid' else
-        '(row_number() over (partition by r.value order by hashint8extended(r.rid, $3), r.rid) - 1) / $2' end;
+        '(row_number() over (partition by r.value '
+        'order by hashint8extended(r.rid, $3), r.rid) - 1) / $2' end;
 begin
     return query execute format(
         'with counted as (
@@ -27,9 +32,11 @@ begin
         ), round as materialized (
             select anondb.le_rounds(array_agg(b.size), $1) as t from bucket as b
         ), spare as (
-            select r.t, sum(least(b.size, r.t)) - $1 * r.t as n from bucket as b cross join round as r group by r.t
+            select r.t, sum(least(b.size, r.t)) - $1 * r.t as n from bucket as b
+            cross join round as r group by r.t
         ), gift as (
-            -- what is too much for whole classes stays with the largest of the buckets that could give all
+            -- what is too much for whole classes stays with the largest of the buckets that could
+            -- give all
             select b.bucket, s.t, least(b.size, s.t)
                 - (b.size <= s.t and row_number() over (
                     partition by b.size <= s.t order by b.size desc, b.bucket) <= s.n)::int as given
@@ -40,20 +47,23 @@ begin
         ), ranked as (
             select r.rid, r.value, %3$s as number from %1$s as r
         ), placed as (
-            -- a portion has its place in the bucket, and its records share it; an incomplete one comes last
+            -- a portion has its place in the bucket, and its records share it; an incomplete one
+            -- comes last
             select k.rid, b.bucket, dense_rank() over (
                 partition by b.bucket
                 order by ($2 > 1 and k.number >= c.portions),
-                    hashint8extended((k.value::bigint << 32) + k.number, $3), k.value, k.number) - 1 as place
-            from ranked as k join counted as c on c.value = k.value join %2$s as b on b.value = k.value
+                    hashint8extended((k.value::bigint << 32) + k.number, $3), k.value,
+                    k.number) - 1 as place
+            from ranked as k join counted as c on c.value = k.value
+            join %2$s as b on b.value = k.value
         )
         select p.rid, case when p.place < l.given then ((l.start + p.place) %% l.t)::bigint end
         from placed as p left join line as l on l.bucket = p.bucket', records, buckets, v_number)
     using l, portion, seed;
 end $$;
 comment on function anondb.le_first_classes(regclass, regclass, int, int, bigint) is
-'Every record with the class, from 0, that maximal-bucket-first puts it into; NULL for those that are left over. '
-'Each class has a portion of records of one value from each of l buckets.';
+'Every record with the class, from 0, that maximal-bucket-first puts it into; NULL for those that '
+'are left over. Each class has a portion of records of one value from each of l buckets.';
 
 create function anondb.le_open_values(records regclass, paths regclass, e double precision)
 returns table (value int, remaining bigint)
@@ -72,7 +82,8 @@ begin
             from (select distinct s.b as value, k.id, k.classes
                   from kind as k cross join lateral unnest(k.held) as h (value)
                   join (select s.a, s.b from anondb.le_similar(%2$L::regclass, $1) as s
-                        union all select p.value, p.value from %2$s as p) as s on s.a = h.value) as b
+                        union all select p.value, p.value
+                        from %2$s as p) as s on s.a = h.value) as b
             group by b.value
         )
         select r.value, count(*) from %1$s as r left join blocked as b on b.value = r.value
@@ -81,8 +92,8 @@ begin
     using e;
 end $$;
 comment on function anondb.le_open_values(regclass, regclass, double precision) is
-'The values of records without a class for which a class holds neither the value itself nor an e-similar one, '
-'and how many records these are.';
+'The values of records without a class for which a class holds neither the value itself nor an '
+'e-similar one, and how many records these are.';
 
 create function anondb.le_join_nearest(
     records regclass, paths regclass, l int, e double precision, distance text, seed bigint = 0,
@@ -104,7 +115,8 @@ declare
     v_joined bigint := 0;
 begin
     -- their numbers have no gaps
-    execute format('select max(r.class) + 1, count(r.class)::float8 / (max(r.class) + 1) from %s as r', records)
+    execute format('select max(r.class) + 1, count(r.class)::float8 / (max(r.class) + 1) '
+                   'from %s as r', records)
     into v_classes, v_size;
     select array_agg(o.value), sum(o.remaining) into v_open, v_waiting
     from anondb.le_open_values(records, paths, e) as o;
@@ -113,7 +125,8 @@ begin
     end if;
     v_window := greatest(20, least(v_classes, floor(compared / (v_waiting * v_size))));
     for v_record in execute format(
-        'select r.rid, r.value from %s as r where r.class is null order by hashint8extended(r.rid, $1), r.rid',
+        'select r.rid, r.value from %s as r where r.class is null '
+        'order by hashint8extended(r.rid, $1), r.rid',
         records) using seed
     loop
         continue when not v_record.value = any (v_open);
@@ -136,7 +149,8 @@ begin
             v_open := array_remove(v_open, v_value);
             continue;
         end if;
-        execute format('update %s as r set class = $1 where r.rid = $2', records) using v_nearest, v_record.rid;
+        execute format('update %s as r set class = $1 where r.rid = $2', records)
+        using v_nearest, v_record.rid;
         v_joined := v_joined + 1;
         -- in a class that has grown, one more record of a value that it holds may be few enough
         execute format(
@@ -151,9 +165,9 @@ begin
 end $$;
 comment on function anondb.le_join_nearest(
     regclass, regclass, int, double precision, text, bigint, bigint) is
-'Puts each record without a class, in a seeded order, into the nearest class that stays (l, e)-diverse with it, '
-'and returns how many have found one. Distance: an expression of two records o and r. Where that were more than so '
-'many comparisons of records, not all classes are looked at.';
+'Puts each record without a class, in a seeded order, into the nearest class that stays (l, '
+'e)-diverse with it, and returns how many have found one. Distance: an expression of two records o '
+'and r. Where that were more than so many comparisons of records, not all classes are looked at.';
 
 create function anondb.le_nearest_class(
     records regclass, distance text, rid bigint, value int, similar_values int[], l int,
@@ -163,7 +177,8 @@ language plpgsql stable parallel restricted set search_path = pg_catalog, pg_tem
 declare
     v_class bigint;
 begin
-    -- rounded, so that a sum in another order is the same; classes beyond the last are the first ones
+    -- rounded, so that a sum in another order is the same; classes beyond the last are the first
+    -- ones
     execute format(
         'select o.class from %1$s as o join %1$s as r on r.rid = $1
          where o.class >= $5 and o.class < $5 + $6 or o.class < $5 + $6 - $7
@@ -176,5 +191,5 @@ begin
 end $$;
 comment on function anondb.le_nearest_class(
     regclass, text, bigint, int, int[], int, bigint, bigint, bigint) is
-'Of so many classes from one on, the nearest that stays (l, e)-diverse with the record: by the mean distance to '
-'its records, ties to the lower class. NULL if there is none.';
+'Of so many classes from one on, the nearest that stays (l, e)-diverse with the record: by the '
+'mean distance to its records, ties to the lower class. NULL if there is none.';

@@ -1,86 +1,41 @@
 -- (l, e)-diversity: which sensitive values are close relatives, and which of them share a bucket.
 --
--- A run has the tables `paths` (value int, path text[]: the labels of a sensitive value from the leaf to the
--- root) and `counts` (value int, n bigint: how often each occurs).
-
-create function anondb.path_ladder(path text[]) returns table (level int, label text, below int)
-language sql immutable parallel safe
-begin atomic
-    -- A short branch is padded with its leaf's own label; in the tree there is one node for all of them.
-    select s.level::int, s.label,
-           (sum(s.step) over (order by s.level rows between unbounded preceding and current row))::int
-    from (select u.level - 1 as level, u.label,
-                 (u.level > 1 and u.label is distinct from lag(u.label) over (order by u.level))::int as step
-          from unnest(path) with ordinality as u (label, level)) as s;
-end;
-comment on function anondb.path_ladder(text[]) is
-'The labels of a path from a leaf to the root, and at each level how many steps of the unpadded tree the leaf '
-'lies below. NULL is a leaf that hangs from the root.';
-
-create function anondb.path_distance(a text[], b text[]) returns double precision
-language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
--- Wang et al.: ((h1 - hc) + (h2 - hc)) / 2, levels counted from the root of the unpadded tree
-declare
-    v_steps int := 0;
-begin
-    for i in reverse coalesce(cardinality(a), 0) - 1 .. 1 loop
-        -- below the node where the two paths meet, which no longer agree from there down
-        if v_steps > 0 or a[i] is distinct from b[i] then
-            v_steps := v_steps + (a[i] is distinct from a[i + 1])::int + (b[i] is distinct from b[i + 1])::int;
-        end if;
-    end loop;
-    return v_steps / 2.0;
-end $$;
-comment on function anondb.path_distance(text[], text[]) is
-'How far two leaves of a hierarchy are apart, given their labels up to the root: the mean number of steps up to '
-'the node where they meet, in the tree without padding. Two leaves are e-similar if it is at most e.';
-
-create function anondb.le_similar(paths regclass, e double precision, among int[] = null)
-returns table (a int, b int)
-language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
-begin
-    return query execute format(
-        'with ladder as materialized (
-            -- NULL is a label of its own, and no other one is empty
-            select p.value, l.level, coalesce(l.label, '''') as label, l.below
-            from %s as p cross join lateral anondb.path_ladder(p.path) as l
-            where l.below <= 2 * $1 and ($2 is null or p.value = any ($2)))
-         select distinct x.value, y.value
-         from ladder as x join ladder as y on y.level = x.level and y.label = x.label and y.value <> x.value
-         where x.below + y.below <= 2 * $1', paths)
-    using e, among;
-end $$;
-comment on function anondb.le_similar(regclass, double precision, int[]) is
-'The pairs of different values, of all or of these, that are at most e apart by anondb.path_distance, each in both '
-'orders.';
+-- A run has the tables `paths` (value int, path text[]: the labels of a sensitive value from the
+-- leaf to the root) and `counts` (value int, n bigint: how often each occurs).
 
 create function anondb.le_rounds(sizes bigint[], l int) returns bigint
 language sql immutable parallel safe
 begin atomic
-    -- A bucket gives a class one record. Of t classes, the a largest buckets fill t places each at most, and
-    -- all others together must fill the rest: (l - a) * t. That bound is reached (McNaughton 1959). More than
-    -- all buckets there are not, however large l is.
+    -- A bucket gives a class one record. Of t classes, the a largest buckets fill t places each at
+    -- most, and all others together must fill the rest: (l - a) * t. That bound is reached
+    -- (McNaughton 1959). More than all buckets there are not, however large l is.
     select min(div(r.rest, le_rounds.l - r.larger))::bigint
     from (select a.larger, coalesce(sum(s.size) filter (where s.place > a.larger), 0) as rest
-          from generate_series(0, least(le_rounds.l - 1, cardinality(le_rounds.sizes))) as a (larger)
+          from generate_series(0,
+                               least(le_rounds.l - 1, cardinality(le_rounds.sizes))) as a (larger)
           left join (select u.size, row_number() over (order by u.size desc) as place
                      from unnest(le_rounds.sizes) as u (size)) as s on true
           group by a.larger) as r;
 end;
 comment on function anondb.le_rounds(bigint[], int) is
-'How many times one record can be taken from each of the l largest of these buckets before fewer than l are left.';
+'How many times one record can be taken from each of the l largest of these buckets before fewer '
+'than l are left.';
 
-create function anondb.le_families(paths regclass, counts regclass, e double precision, portion int = 1)
+create function anondb.le_families(paths regclass, counts regclass, e double precision,
+                                   portion int = 1)
 returns table (members int[], depth int, portions bigint)
 language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 begin
     return query execute format(
         'with ladder as (
             select c.value, c.n, a.level, coalesce(a.label, '''') as label, a.below
-            from %s as c join %s as p on p.value = c.value cross join lateral anondb.path_ladder(p.path) as a
+            from %s as c join %s as p on p.value = c.value
+            cross join lateral anondb.path_ladder(p.path) as a
          ), leaf as (
-            select s.value, s.n, max(s.below) as depth, max(s.level) filter (where s.below = 1) as level,
-                   (array_agg(s.label order by s.level desc) filter (where s.below = 1))[1] as parent
+            select s.value, s.n, max(s.below) as depth,
+                   max(s.level) filter (where s.below = 1) as level,
+                   (array_agg(s.label
+                              order by s.level desc) filter (where s.below = 1))[1] as parent
             from ladder as s group by s.value, s.n
          )
          select array_agg(f.value order by f.value), f.depth, sum(f.n / $2)::bigint
@@ -89,15 +44,16 @@ begin
     using e, portion;
 end $$;
 comment on function anondb.le_families(regclass, regclass, double precision, int) is
-'Values that are e-similar to each other and to the same other values, as siblings are from e = 1 on; how deep '
-'they lie below the root, and how many portions of so many records of one value they have.';
+'Values that are e-similar to each other and to the same other values, as siblings are from e = 1 '
+'on; how deep they lie below the root, and how many portions of so many records of one value they '
+'have.';
 
 create function anondb.le_settle(sizes bigint[], starts int[], near int[], l int) returns int[]
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
--- In a tree the deepest leaf is a relative only of leaves that are all relatives of each other: of two relatives
--- that are none of each other, one is deeper than their go-between. So taking the deepest leaf, and no relative
--- of one that is taken, takes as many as there can be (Gavril 1972). Each of these founds a bucket, but for
--- those that have no portion to give.
+-- In a tree the deepest leaf is a relative only of leaves that are all relatives of each other: of
+-- two relatives that are none of each other, one is deeper than their go-between. So taking the
+-- deepest leaf, and no relative of one that is taken, takes as many as there can be (Gavril 1972).
+-- Each of these founds a bucket, but for those that have no portion to give.
 declare
     v_n constant int := coalesce(cardinality(sizes), 0);
     v_in int[] := array_fill(null::int, array[v_n]);       -- the bucket of each family
@@ -118,7 +74,8 @@ begin
             v_waiting := v_waiting || i;
         end if;
     end loop;
-    foreach i in array coalesce(array(select w.i from unnest(v_waiting) as w (i) order by sizes[w.i] desc, w.i), '{}')
+    foreach i in array coalesce(array(select w.i from unnest(v_waiting) as w (i)
+                                      order by sizes[w.i] desc, w.i), '{}')
     loop
         v_met := anondb.le_met(v_in, starts, near, i);
         if cardinality(v_met) <= 1 then
@@ -137,7 +94,8 @@ begin
         continue when sizes[i] = 0;
         v_met := anondb.le_met(v_in, starts, near, i);
         v_trial := v_held;
-        v_trial[v_met[1]] := sizes[i] + (select sum(v_held[m.bucket]) from unnest(v_met) as m (bucket));
+        v_trial[v_met[1]] := sizes[i] + (select sum(v_held[m.bucket])
+                                         from unnest(v_met) as m (bucket));
         for j in 2 .. cardinality(v_met) loop
             v_trial[v_met[j]] := 0;
         end loop;
@@ -163,9 +121,9 @@ begin
     return case when anondb.le_rounds(v_trial, l) > v_classes then v_met else v_in end;
 end $$;
 comment on function anondb.le_settle(bigint[], int[], int[], int) is
-'The buckets of families of so many portions each, the deepest first; relatives of family i are near[starts[i]] to '
-'near[starts[i + 1] - 1]. Families of different buckets are no relatives. NULL for those that are set aside, '
-'because the buckets would make fewer classes of l with them.';
+'The buckets of families of so many portions each, the deepest first; relatives of family i are '
+'near[starts[i]] to near[starts[i + 1] - 1]. Families of different buckets are no relatives. NULL '
+'for those that are set aside, because the buckets would make fewer classes of l with them.';
 
 create function anondb.le_met(buckets int[], starts int[], near int[], family int) returns int[]
 language sql immutable parallel safe
@@ -208,7 +166,8 @@ begin
     return v_up;
 end $$;
 comment on function anondb.le_chains(int[], int[]) is
-'The chains of relatives: families that are relatives, also by way of others, have the same number.';
+'The chains of relatives: families that are relatives, also by way of others, have the same '
+'number.';
 
 create function anondb.le_relatives(
     paths regclass, counts regclass, e double precision, portion int,
@@ -233,7 +192,8 @@ begin
         families := families || array_fill(v_n, array[cardinality(v_family.members)]);
     end loop;
     with family as (
-        select f.first, f.place::int as place from unnest(v_first) with ordinality as f (first, place)
+        select f.first, f.place::int as place
+        from unnest(v_first) with ordinality as f (first, place)
     ), pair as materialized (
         select a.place as a, b.place as b
         from anondb.le_similar(paths, e, v_first) as s
@@ -242,13 +202,14 @@ begin
     select array(select p.b from pair as p order by p.a, p.b),
            array(select 1 + coalesce(sum(n.pairs) over (order by f.place), 0)::int
                  from (select 0 as place union all select g.place from family as g) as f
-                 left join (select p.a, count(*) as pairs from pair as p group by p.a) as n on n.a = f.place
+                 left join (select p.a, count(*) as pairs from pair as p group by p.a) as n
+                     on n.a = f.place
                  order by f.place)
     into near, starts;
 end $$;
 comment on function anondb.le_relatives(regclass, regclass, double precision, int) is
-'The families of sensitive values, the deepest first, as anondb.le_settle takes them: sizes, starts and near; and all '
-'values (members), each with the number of its family.';
+'The families of sensitive values, the deepest first, as anondb.le_settle takes them: sizes, '
+'starts and near; and all values (members), each with the number of its family.';
 
 create function anondb.le_buckets(
     paths regclass, counts regclass, l int, e double precision, portion int = 1)
@@ -257,18 +218,22 @@ language sql stable parallel restricted
 begin atomic
     -- materialized, as it would else be settled anew for each value
     with settled as materialized (
-        select r.members, r.families, anondb.le_settle(r.sizes, r.starts, r.near, le_buckets.l) as buckets
-        from anondb.le_relatives(le_buckets.paths, le_buckets.counts, le_buckets.e, le_buckets.portion) as r
+        select r.members, r.families,
+               anondb.le_settle(r.sizes, r.starts, r.near, le_buckets.l) as buckets
+        from anondb.le_relatives(le_buckets.paths, le_buckets.counts, le_buckets.e,
+                                 le_buckets.portion) as r
     )
     -- a bucket is called by its least value
-    select m.value, case when m.bucket is not null then min(m.value) over (partition by m.bucket) end
+    select m.value, case when m.bucket is not null
+                         then min(m.value) over (partition by m.bucket) end
     from (select v.value, s.buckets[v.family] as bucket
-          from settled as s cross join lateral unnest(s.members, s.families) as v (value, family)) as m;
+          from settled as s
+          cross join lateral unnest(s.members, s.families) as v (value, family)) as m;
 end;
 comment on function anondb.le_buckets(regclass, regclass, int, double precision, int) is
-'Buckets of sensitive values, so that values of different buckets are more than e apart; of the buckets that can be '
-'made so, those of which many classes of l values come. NULL for values that are set aside, as they are near to '
-'values of several buckets.';
+'Buckets of sensitive values, so that values of different buckets are more than e apart; of the '
+'buckets that can be made so, those of which many classes of l values come. NULL for values that '
+'are set aside, as they are near to values of several buckets.';
 
 create function anondb.le_first_left(
     paths regclass, counts regclass, l int, e double precision, portion int = 1,
@@ -277,15 +242,16 @@ language plpgsql stable parallel restricted set search_path = pg_catalog, pg_tem
 begin
     execute format(
         'select coalesce(anondb.le_rounds(array_agg(b.size), $1), 0), coalesce(sum(b.n), 0)
-         from (select case when b.bucket is not null then sum(c.n / $2)::bigint else 0 end as size, sum(c.n) as n
+         from (select case when b.bucket is not null then sum(c.n / $2)::bigint else 0 end as size,
+                      sum(c.n) as n
                from anondb.le_buckets(%1$L::regclass, %2$L::regclass, $1, $3, $2) as b
                join %2$s as c on c.value = b.value group by b.bucket) as b', paths, counts)
     into classes, records using l, portion, e;
     records := records - classes * l * portion;
 end $$;
 comment on function anondb.le_first_left(regclass, regclass, int, double precision, int) is
-'How many classes maximal-bucket-first makes of values that occur so often, and how many records it leaves. Of these '
-'some may join a class later: it never leaves more.';
+'How many classes maximal-bucket-first makes of values that occur so often, and how many records '
+'it leaves. Of these some may join a class later: it never leaves more.';
 
 create function anondb.le_feasible(
     paths regclass, counts regclass, l int, e double precision, k bigint, may_leave bigint)
@@ -302,7 +268,8 @@ declare
     v_classes bigint;
     v_best int := 1;
 begin
-    execute format('select coalesce(sum(c.n), 0), count(*) from %s as c', counts) into v_records, v_values;
+    execute format('select coalesce(sum(c.n), 0), count(*) from %s as c', counts)
+    into v_records, v_values;
     execute format('select max(cardinality(p.path)) - 1 from %s as p', paths) into v_height;
     -- values are multiples of one half apart, and different ones at least 1
     v_e := floor(2 * least(e, v_height)) / 2;
@@ -312,7 +279,8 @@ begin
         for v_l in reverse least(l, v_values) .. v_best + 1 loop
             v_portion := greatest(1, ceil(k::numeric / v_l));
             if v_known is distinct from v_portion then
-                select r.* into v_of from anondb.le_relatives(paths, counts, v_e, v_portion::int) as r;
+                select r.* into v_of
+                from anondb.le_relatives(paths, counts, v_e, v_portion::int) as r;
                 v_known := v_portion;
             end if;
             continue when v_l > cardinality(v_of.sizes);
@@ -334,6 +302,6 @@ begin
     end loop;
 end $$;
 comment on function anondb.le_feasible(regclass, regclass, int, double precision, bigint, bigint) is
-'The largest l and e, up to these, with which maximal-bucket-first leaves no more records than may be left: for '
-'the largest e the largest l, then each smaller e that allows a larger l. A bound that is certain: what joins a class '
-'later is not counted.';
+'The largest l and e, up to these, with which maximal-bucket-first leaves no more records than may '
+'be left: for the largest e the largest l, then each smaller e that allows a larger l. A bound '
+'that is certain: what joins a class later is not counted.';

@@ -1,7 +1,8 @@
 -- What a class of mdav may say: of its centroid, who is one person, only what k records have.
 
 create function anondb.mdav_words(k bigint) returns void
-language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$
+language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
+set client_min_messages = warning as $$
 begin
     drop table if exists mdav_word;
     -- a record has a concept if it has one below it
@@ -15,7 +16,8 @@ begin
     left join (select s.concept, array_agg(s.phrase::text order by s.phrase) as terms,
                       array_agg(s.share order by s.phrase) as shares
                from (select t.concept, t.phrase,
-                            sum(t.records) over (partition by t.concept order by t.phrase)::bigint as share
+                            sum(t.records) over (partition by t.concept
+                                                 order by t.phrase)::bigint as share
                      from mdav_term as t where t.records >= mdav_words.k) as s
                group by s.concept) as m on m.concept = h.concept;
     create unique index on mdav_word (concept);
@@ -32,12 +34,14 @@ begin
     analyze mdav_word;
 end $$;
 comment on function anondb.mdav_words(bigint) is
-'Makes mdav_word: the concepts of the centroids of mdav_class and those above them, if k records or more have them or '
-'what is below them, each with the terms that may stand for it, phrases of k records, else its own if fewer have not written it; and '
-'with shares, how many records have each of these terms or one before it.';
+'Makes mdav_word: the concepts of the centroids of mdav_class and those above them, if k records '
+'or more have them or what is below them, each with the terms that may stand for it, phrases of k '
+'records, else its own if fewer have not written it; and with shares, how many records have each '
+'of these terms or one before it.';
 
 create function anondb.mdav_centroids(k bigint) returns void
-language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp set client_min_messages = warning as $$
+language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
+set client_min_messages = warning as $$
 begin
     perform anondb.mdav_words(k);
     drop table if exists mdav_centroid;
@@ -50,15 +54,18 @@ begin
           join anondb.concept as c on c.id = w.concept
           where t.descendant in (select o.concept from mdav_item as o)
           -- of those that are as near, the one that says most
-          order by t.descendant, t.distance, w.records, c.key collate "C") as n on n.descendant = i.concept
+          order by t.descendant, t.distance, w.records,
+                   c.key collate "C") as n on n.descendant = i.concept
     where i.record in (select m.centroid from mdav_class as m);
     analyze mdav_centroid;
 end $$;
 comment on function anondb.mdav_centroids(bigint) is
-'Makes mdav_centroid: what the classes of mdav_class are released with. Each concept of a centroid, or the nearest one '
-'above it that is in mdav_word; those without are left out. With k of 1 centroids are released as they are.';
+'Makes mdav_centroid: what the classes of mdav_class are released with. Each concept of a '
+'centroid, or the nearest one above it that is in mdav_word; those without are left out. With k of '
+'1 centroids are released as they are.';
 
-create function anondb.mdav_rare_terms(release regclass, set_column name, k bigint, ontology text) returns bigint
+create function anondb.mdav_rare_terms(release regclass, set_column name, k bigint, ontology text)
+returns bigint
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
 -- From the rows that were written: what their terms mean is looked up again.
 declare
@@ -67,13 +74,15 @@ begin
     execute format(
         'with had as materialized (
              select t.ancestor as concept, count(distinct i.record) as records
-             from mdav_item as i join anondb.concept_closure as t on t.descendant = i.concept group by t.ancestor
+             from mdav_item as i join anondb.concept_closure as t on t.descendant = i.concept
+             group by t.ancestor
          ), term as materialized (
              select x.term, anondb.normal_term(x.term) collate "C" as written, s.concept
              from (select distinct u.term collate "C" as term
                    from %1$s as t cross join unnest(t.%2$I::text[]) as u (term)) as x
              left join anondb.first_senses(array(
-                 select distinct u.term from %1$s as t cross join unnest(t.%2$I::text[]) as u (term)), $1) as s
+                 select distinct u.term from %1$s as t
+                 cross join unnest(t.%2$I::text[]) as u (term)), $1) as s
                on s.term collate "C" = x.term
          )
          select count(*) from term as t
@@ -85,5 +94,5 @@ begin
     return v_rare;
 end $$;
 comment on function anondb.mdav_rare_terms(regclass, name, bigint, text) is
-'How many terms of a release are texts of fewer than k records of mdav_said, or mean what fewer than k of mdav_item have; '
-'0 is as it should be.';
+'How many terms of a release are texts of fewer than k records of mdav_said, or mean what fewer '
+'than k of mdav_item have; 0 is as it should be.';

@@ -1,4 +1,5 @@
--- Classes of mdav that do not satisfy a model of a sensitive column are merged with the classes nearest to them.
+-- Classes of mdav that do not satisfy a model of a sensitive column are merged with the classes
+-- nearest to them.
 
 create function anondb.mdav_merge(failing int[]) returns int
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
@@ -11,10 +12,12 @@ declare
     v_done int[] := '{}';  -- a class that was merged waits until it is judged again
     v_merged int := 0;
 begin
-    foreach v_class in array array(select f.class from unnest(failing) as f (class) order by f.class) loop
+    foreach v_class in array array(select f.class from unnest(failing) as f (class)
+                                   order by f.class) loop
         continue when v_class = any(v_done);
         select m.centroid, r.distances into v_from, v_row
-        from mdav_class as m join mdav_record as r on r.record = m.centroid where m.class = v_class limit 1;
+        from mdav_class as m join mdav_record as r on r.record = m.centroid
+        where m.class = v_class limit 1;
         select c.class into v_other
         from (select distinct m.class, r.place from mdav_class as m
               join mdav_record as r on r.record = m.centroid where m.class <> v_class) as c
@@ -31,5 +34,5 @@ begin
     return v_merged;
 end $$;
 comment on function anondb.mdav_merge(int[]) is
-'Merges each of these classes of mdav_class with the class whose centroid is nearest, if that was not merged in the '
-'same call; returns how many were merged: 0 if there is one class alone.';
+'Merges each of these classes of mdav_class with the class whose centroid is nearest, if that was '
+'not merged in the same call; returns how many were merged: 0 if there is one class alone.';

@@ -5,9 +5,9 @@ create function anondb.class_beta(
     total double precision = null)
 returns double precision
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
--- Definitions 2 and 3: (q - p) / p <= beta for each value that is more frequent in the class, q, than in all, p;
--- enhanced, also (q - p) / p <= -ln p. A gain equals -ln p for p = 1 alone, where both are 0: the tolerance of
--- that comparison is for what is rounded, and decides nothing else.
+-- Definitions 2 and 3: (q - p) / p <= beta for each value that is more frequent in the class, q,
+-- than in all, p; enhanced, also (q - p) / p <= -ln p. A gain equals -ln p for p = 1 alone, where
+-- both are 0: the tolerance of that comparison is for what is rounded, and decides nothing else.
 declare
     v_records constant double precision := anondb.sum_of(counts);
     v_total constant double precision := coalesce(total, anondb.sum_of(reference));
@@ -29,12 +29,14 @@ begin
     end loop;
     return round(v_beta * 1e12) / 1e12;
 end $$;
-comment on function anondb.class_beta(int[], bigint[], double precision[], text, double precision) is
-'The least beta for which a class has beta-likeness, basic or enhanced, by the reference. Infinity where no beta '
-'is enough: for a value that the reference does not have, and for an enhanced gain above -ln of the share. '
-'Arguments as for anondb.emd_equal.';
+comment on function anondb.class_beta(int[], bigint[], double precision[], text,
+                                      double precision) is
+'The least beta for which a class has beta-likeness, basic or enhanced, by the reference. Infinity '
+'where no beta is enough: for a value that the reference does not have, and for an enhanced gain '
+'above -ln of the share. Arguments as for anondb.emd_equal.';
 
-create function anondb.beta_likeness(release regclass, quasi name[], sensitive name, kind text = 'basic')
+create function anondb.beta_likeness(release regclass, quasi name[], sensitive name,
+                                     kind text = 'basic')
 returns double precision
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare
@@ -54,6 +56,7 @@ begin
     return coalesce(v_beta, 0);
 end $$;
 comment on function anondb.beta_likeness(regclass, name[], name, text) is
-'The least beta for which a table has beta-likeness: the most that a sensitive value gains in a class by the '
-'quasi-identifiers over its share in all rows, (q - p) / p, NULL counted as a value; 0 for an empty table. '
-'Enhanced, infinity where a gain is above -ln p, which no beta allows. Raises SA120 for another kind.';
+'The least beta for which a table has beta-likeness: the most that a sensitive value gains in a '
+'class by the quasi-identifiers over its share in all rows, (q - p) / p, NULL counted as a value; '
+'0 for an empty table. Enhanced, infinity where a gain is above -ln p, which no beta allows. '
+'Raises SA120 for another kind.';

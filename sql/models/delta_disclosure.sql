@@ -1,5 +1,5 @@
--- delta-disclosure privacy (Brickell, Shmatikov 2008): how much the share of each value in a class differs from
--- that in all rows.
+-- delta-disclosure privacy (Brickell, Shmatikov 2008): how much the share of each value in a class
+-- differs from that in all rows.
 
 create function anondb.disclosure_reference(reference double precision[]) returns double precision[]
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
@@ -23,10 +23,11 @@ create function anondb.class_delta(
     codes int[], counts bigint[], reference double precision[], prepared double precision[] = null)
 returns double precision
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
--- |ln(q / p)| < delta for every value of the table, q its share in the class, p that in all. A value that is missing
--- in the class has ln 0.
+-- |ln(q / p)| < delta for every value of the table, q its share in the class, p that in all. A
+-- value that is missing in the class has ln 0.
 declare
-    v_prepared constant double precision[] := coalesce(prepared, anondb.disclosure_reference(reference));
+    v_prepared constant double precision[] :=
+        coalesce(prepared, anondb.disclosure_reference(reference));
     v_records constant double precision := anondb.sum_of(counts);
     v_n double precision;
     v_seen int := 0;
@@ -50,9 +51,10 @@ begin
     return round(v_delta * 1e12) / 1e12;
 end $$;
 comment on function anondb.class_delta(int[], bigint[], double precision[], double precision[]) is
-'The delta that a class is to stay below, by the reference: the greatest |ln(q / p)| of all values. Infinity for a '
-'value that the class or the reference does not have; 0 for an empty class. Arguments as for anondb.emd_equal; '
-'prepared: anondb.disclosure_reference(reference), so that it need not be computed for each class.';
+'The delta that a class is to stay below, by the reference: the greatest |ln(q / p)| of all '
+'values. Infinity for a value that the class or the reference does not have; 0 for an empty class. '
+'Arguments as for anondb.emd_equal; prepared: anondb.disclosure_reference(reference), so that it '
+'need not be computed for each class.';
 
 create function anondb.delta_disclosure(release regclass, quasi name[], sensitive name)
 returns double precision
@@ -63,13 +65,15 @@ begin
     perform anondb.check_sensitive(release, quasi, sensitive);
     execute format(
         '%s select max(anondb.class_delta(c.codes, c.counts, r.counts,
-                                          (select anondb.disclosure_reference(r.counts) from reference as r)))
+                                          (select anondb.disclosure_reference(r.counts)
+                                           from reference as r)))
         from class as c cross join reference as r',
         anondb.compared_classes(release, quasi, sensitive))
     into v_delta;
     return coalesce(v_delta, 0);
 end $$;
 comment on function anondb.delta_disclosure(regclass, name[], name) is
-'The delta that a table is to stay below for delta-disclosure privacy: the greatest |ln(q / p)| of a sensitive value, '
-'q its share in a class by the quasi-identifiers, p that in all rows, NULL counted as a value. Infinity where a '
-'class has not every value of the table; 0 for an empty table.';
+'The delta that a table is to stay below for delta-disclosure privacy: the greatest |ln(q / p)| of '
+'a sensitive value, q its share in a class by the quasi-identifiers, p that in all rows, NULL '
+'counted as a value. Infinity where a class has not every value of the table; 0 for an empty '
+'table.';

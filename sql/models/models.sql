@@ -1,9 +1,10 @@
 -- Privacy models on the histogram of one class: how often each sensitive value occurs in it.
 --
--- A search asks them of thousands of classes in a statement. So they are loops in PL/pgSQL, which unpack an
--- array once a call: as SQL they took two to ten times as long, and minutes where a reference lay compressed
--- in a table. What depends on the reference alone can be had once for all classes: the last argument of each
--- emd_ function. Results are rounded, so that 1/5 is 0.2 in whatever order the shares were added.
+-- A search asks them of thousands of classes in a statement. So they are loops in PL/pgSQL, which
+-- unpack an array once a call: as SQL they took two to ten times as long, and minutes where a
+-- reference lay compressed in a table. What depends on the reference alone can be had once for all
+-- classes: the last argument of each emd_ function. Results are rounded, so that 1/5 is 0.2 in
+-- whatever order the shares were added.
 
 create function anondb.entropy_l(counts bigint[]) returns double precision
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
@@ -25,8 +26,8 @@ begin
     return round(exp(ln(v_total) - v_weighted / v_total) * 1e9) / 1e9;
 end $$;
 comment on function anondb.entropy_l(bigint[]) is
-'The l for which a class with these counts is entropy l-diverse: exp of the entropy of the shares, to 9 '
-'decimals; 0 for an empty class.';
+'The l for which a class with these counts is entropy l-diverse: exp of the entropy of the shares, '
+'to 9 decimals; 0 for an empty class.';
 
 create function anondb.recursive_l(counts bigint[], c double precision) returns int
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
@@ -51,7 +52,8 @@ begin
     return v_l;
 end $$;
 comment on function anondb.recursive_l(bigint[], double precision) is
-'The greatest l for which a class with these counts is recursive (c, l)-diverse; 0 for an empty class.';
+'The greatest l for which a class with these counts is recursive (c, l)-diverse; 0 for an empty '
+'class.';
 
 create function anondb.is_recursive(counts bigint[], c double precision, l int) returns boolean
 language sql immutable parallel safe
@@ -77,8 +79,8 @@ create function anondb.emd_equal(
     codes int[], counts bigint[], reference double precision[], total double precision = null)
 returns double precision
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
--- Li et al. 2007, 4.2: half of the sum of |p - q|, which is the sum of p - q where a class has more than its
--- share. So only the values of the class are looked at.
+-- Li et al. 2007, 4.2: half of the sum of |p - q|, which is the sum of p - q where a class has more
+-- than its share. So only the values of the class are looked at.
 declare
     v_total constant double precision := nullif(coalesce(total, anondb.sum_of(reference)), 0);
     v_records constant double precision := nullif(anondb.sum_of(counts), 0);
@@ -91,10 +93,10 @@ begin
     return round(v_moved * 1e12) / 1e12;
 end $$;
 comment on function anondb.emd_equal(int[], bigint[], double precision[], double precision) is
-'Earth mover''s distance of a class from the reference where any two values are equally far apart. codes: '
-'positions in the reference, each once; counts: how often they occur in the class; reference: the count or '
-'share of each value in all released rows; total: its sum, where it is known, so that it need not be added '
-'up for each class.';
+'Earth mover''s distance of a class from the reference where any two values are equally far apart. '
+'codes: positions in the reference, each once; counts: how often they occur in the class; '
+'reference: the count or share of each value in all released rows; total: its sum, where it is '
+'known, so that it need not be added up for each class.';
 
 create function anondb.ordered_reference(reference double precision[]) returns double precision[]
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
@@ -123,21 +125,24 @@ begin
     return v_cumulated || v_areas || v_places;
 end $$;
 comment on function anondb.ordered_reference(double precision[]) is
-'What anondb.emd_ordered needs of a reference of m values, in an array of 3 m + 2: the shares cumulated up to '
-'each value; the sums of these up to none, and to each value; the values that occur, counted in the same way.';
+'What anondb.emd_ordered needs of a reference of m values, in an array of 3 m + 2: the shares '
+'cumulated up to each value; the sums of these up to none, and to each value; the values that '
+'occur, counted in the same way.';
 
 create function anondb.emd_ordered(
     codes int[], counts bigint[], reference double precision[], prepared double precision[] = null)
 returns double precision
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
--- Li et al. 2007, 4.3: the sum of |P - Q| over the values, P and Q cumulated, divided by their number - 1.
--- From one value of the class to the next P stays, and Q rises: it is below P up to a split, then above.
--- With the sums of Q at hand the split is all that has to be found, however many values lie between.
+-- Li et al. 2007, 4.3: the sum of |P - Q| over the values, P and Q cumulated, divided by their
+-- number - 1. From one value of the class to the next P stays, and Q rises: it is below P up to a
+-- split, then above. With the sums of Q at hand the split is all that has to be found, however many
+-- values lie between.
 declare
     v_codes int[] := codes;
     v_counts bigint[] := counts;
     v_records constant double precision := nullif(anondb.sum_of(counts), 0);
-    v_prepared constant double precision[] := coalesce(prepared, anondb.ordered_reference(reference));
+    v_prepared constant double precision[] :=
+        coalesce(prepared, anondb.ordered_reference(reference));
     v_m constant int := cardinality(v_prepared) / 3;
     a constant int := v_m + 1;  -- v_prepared[a + i]: the sum of Q up to the value i
     b constant int := 2 * v_m + 2;  -- v_prepared[b + i]: the number of values up to i that occur
@@ -155,7 +160,8 @@ begin
     end if;
     for i in 2 .. cardinality(codes) loop
         if codes[i] < codes[i - 1] then
-            select array_agg(k.code order by k.code), array_agg(k.n order by k.code) into v_codes, v_counts
+            select array_agg(k.code order by k.code), array_agg(k.n order by k.code)
+            into v_codes, v_counts
             from unnest(codes, counts) as k (code, n);
             exit;
         end if;
@@ -174,7 +180,8 @@ begin
                 end if;
             end loop;
             v_sum := v_sum
-                + v_p * (2 * v_prepared[b + v_split] - v_prepared[b + v_before] - v_prepared[b + v_last])
+                + v_p * (2 * v_prepared[b + v_split] - v_prepared[b + v_before]
+                         - v_prepared[b + v_last])
                 - (2 * v_prepared[a + v_split] - v_prepared[a + v_before] - v_prepared[a + v_last]);
             v_before := v_last;
         end if;
@@ -184,9 +191,10 @@ begin
     return round(v_sum / (v_prepared[b + v_m] - 1) * 1e12) / 1e12;
 end $$;
 comment on function anondb.emd_ordered(int[], bigint[], double precision[], double precision[]) is
-'Earth mover''s distance of a class from the reference where values are as far apart as their places in the '
-'order of those that occur. Arguments as for anondb.emd_equal; prepared: anondb.ordered_reference(reference), '
-'so that it need not be computed for each class. Codes that ascend are quickest.';
+'Earth mover''s distance of a class from the reference where values are as far apart as their '
+'places in the order of those that occur. Arguments as for anondb.emd_equal; prepared: '
+'anondb.ordered_reference(reference), so that it need not be computed for each class. Codes that '
+'ascend are quickest.';
 
 create function anondb.hierarchical_reference(reference double precision[], nodes int[], height int)
 returns double precision[]
@@ -211,17 +219,17 @@ begin
     return v_shares;
 end $$;
 comment on function anondb.hierarchical_reference(double precision[], int[], int) is
-'What anondb.emd_hierarchical needs of a reference: for each level and value, in the order of nodes, the '
-'share of all values below the value''s ancestor at that level.';
+'What anondb.emd_hierarchical needs of a reference: for each level and value, in the order of '
+'nodes, the share of all values below the value''s ancestor at that level.';
 
 create function anondb.emd_hierarchical(
     codes int[], counts bigint[], reference double precision[], nodes int[], height int,
     prepared double precision[] = null)
 returns double precision
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
--- Li et al. 2007, 4.3: two values are as far apart as their lowest common ancestor is high. What has to
--- leave a node, or enter it, climbs one level: so it is the mean over the levels of the equal distance of
--- their nodes.
+-- Li et al. 2007, 4.3: two values are as far apart as their lowest common ancestor is high. What
+-- has to leave a node, or enter it, climbs one level: so it is the mean over the levels of the
+-- equal distance of their nodes.
 declare
     v_prepared constant double precision[]
         := coalesce(prepared, anondb.hierarchical_reference(reference, nodes, height));
@@ -239,7 +247,8 @@ begin
         end loop;
         for i in 1 .. coalesce(cardinality(codes), 0) loop
             v_node := nodes[v_level * v_m + codes[i]];
-            v_moved := v_moved + greatest(v_shares[v_node] - v_prepared[v_level * v_m + codes[i]], 0);
+            v_moved := v_moved
+                + greatest(v_shares[v_node] - v_prepared[v_level * v_m + codes[i]], 0);
             v_shares[v_node] := 0;  -- a node counts once
         end loop;
     end loop;
@@ -247,8 +256,9 @@ begin
 end $$;
 comment on function anondb.emd_hierarchical(
     int[], bigint[], double precision[], int[], int, double precision[]) is
-'Earth mover''s distance of a class from the reference where two values are as far apart as the level of '
-'their lowest common ancestor, divided by the height. Arguments as for anondb.emd_equal; nodes: for each '
-'level from 0 to height - 1 the ancestor of each value, as small numbers (nodes[level * m + code], m the '
-'length of the reference); prepared: anondb.hierarchical_reference(reference, nodes, height), so that it '
-'need not be computed for each class.';
+'Earth mover''s distance of a class from the reference where two values are as far apart as the '
+'level of their lowest common ancestor, divided by the height. Arguments as for anondb.emd_equal; '
+'nodes: for each level from 0 to height - 1 the ancestor of each value, as small numbers '
+'(nodes[level * m + code], m the length of the reference); prepared: '
+'anondb.hierarchical_reference(reference, nodes, height), so that it need not be computed for each '
+'class.';

@@ -1,4 +1,5 @@
--- What the nodes of a hierarchy mean: a concept for each node, and for each leaf and each of its ancestors.
+-- What the nodes of a hierarchy mean: a concept for each node, and for each leaf and each of its
+-- ancestors.
 
 -- Whatever was kept came from the functions as they were before; what users chose stays.
 delete from anondb.vgh_sense as s where not s.chosen;
@@ -12,7 +13,8 @@ begin
     select v.id into v_id from anondb.vgh as v where v.name = find_vgh.name;
     if v_id is null then
         raise exception 'there is no hierarchy "%"', name
-            using errcode = 'SA140', hint = 'See them: anondb vgh list, or select * from anondb.vgh';
+            using errcode = 'SA140',
+            hint = 'See them: anondb vgh list, or select * from anondb.vgh';
     end if;
     return v_id;
 end $$;
@@ -26,7 +28,8 @@ begin atomic
     select pg_advisory_xact_lock(hashtext('anondb vgh'), lock_vgh.vgh);
 end;
 comment on function anondb.lock_vgh(int) is
-'Until the end of the transaction nobody else stores this hierarchy anew or finds out what it means.';
+'Until the end of the transaction nobody else stores this hierarchy anew or finds out what it '
+'means.';
 
 create function anondb.check_can_keep(vgh int) returns void
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
@@ -45,7 +48,8 @@ begin
         raise exception 'hierarchy "%" has to be understood and its losses computed, and %',
             (select v.name from anondb.vgh as v where v.id = check_can_keep.vgh), v_reason
             using errcode = 'SA401',
-            hint = 'Score it once, by the same measure, as a role that may write to schema anondb; it is kept for all.';
+            hint = 'Score it once, by the same measure, as a role that may write to schema '
+                   'anondb; it is kept for all.';
     end if;
 end $$;
 comment on function anondb.check_can_keep(int) is
@@ -63,20 +67,23 @@ comment on function anondb.forget_meanings(int) is
 create function anondb.understand_nodes(vgh int, ontology int) returns void
 language sql volatile parallel unsafe
 begin atomic
-    -- A leaf is understood among the other leaves, an ancestor among all labels. A repeated leaf (in an
-    -- unbalanced branch) is the same term again, and means the same.
+    -- A leaf is understood among the other leaves, an ancestor among all labels. A repeated leaf
+    -- (in an unbalanced branch) is the same term again, and means the same.
     insert into anondb.vgh_sense (vgh, node, concept, how, confidence)
     with term as materialized (
         select n.label, min(n.level) > 0 as inner_node
         from anondb.vgh_node as n where n.vgh = understand_nodes.vgh group by n.label
     ), scored as (
         select l.* from anondb.lesk(
-            (select array_agg(t.label) from term as t where not t.inner_node), understand_nodes.ontology) as l
+            (select array_agg(t.label) from term as t where not t.inner_node),
+            understand_nodes.ontology) as l
         union all
-        select l.* from anondb.lesk((select array_agg(t.label) from term as t), understand_nodes.ontology) as l
+        select l.*
+        from anondb.lesk((select array_agg(t.label) from term as t), understand_nodes.ontology) as l
         where l.term in (select t.label from term as t where t.inner_node)
     ), ranked as (
-        select s.*, lead(s.score) over best_first as next_score, row_number() over best_first as rank
+        select s.*, lead(s.score) over best_first as next_score,
+               row_number() over best_first as rank
         from scored as s
         window best_first as (partition by s.term order by s.score desc, s.sense, s.concept)
     )
@@ -98,12 +105,13 @@ comment on function anondb.understand_nodes(int, int) is
 
 create function anondb.understand_pairs(vgh int, ontology int) returns void
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
--- The planner knows nothing of senses that are a moment old, takes them for a single row, and would go
--- through all of them again for each leaf. The closure is reached by its index all the same: lateral.
+-- The planner knows nothing of senses that are a moment old, takes them for a single row, and would
+-- go through all of them again for each leaf. The closure is reached by its index all the same:
+-- lateral.
 set enable_nestloop = off set jit = off as $$
 begin
-    -- Ayala-Rivera et al., Procedure 2: an ancestor means, for a leaf, the sense that is among the leaf's
-    -- own generalizations; only if there is none, the sense that was given or found for it.
+    -- Ayala-Rivera et al., Procedure 2: an ancestor means, for a leaf, the sense that is among the
+    -- leaf's own generalizations; only if there is none, the sense that was given or found for it.
     insert into anondb.vgh_pair (vgh, leaf, level, leaf_concept, concept, how)
     with candidate as materialized (
         select t.label, s.concept, s.sense
@@ -112,7 +120,8 @@ begin
         cross join lateral anondb.term_senses(
             anondb.label_without_sense(t.label), understand_pairs.ontology) as s
     ), pair as materialized (
-        select p.leaf, p.level, p.node, s.concept as leaf_concept, n.label, own.concept, own.how, own.chosen,
+        select p.leaf, p.level, p.node, s.concept as leaf_concept, n.label, own.concept,
+               own.how, own.chosen,
                n.label = l.label as same
         from anondb.vgh_path as p
         join anondb.vgh_node as l on l.vgh = p.vgh and l.node = p.leaf
@@ -146,8 +155,9 @@ language sql stable parallel safe
 -- a plan that was kept since there was a single hierarchy would read all of them
 set enable_seqscan = off
 begin atomic
-    -- Meanings go when a node or a concept goes, so that a node without any tells that they are stale;
-    -- pairs go too when a user chooses a sense. All come from one ontology: a single pair tells which.
+    -- Meanings go when a node or a concept goes, so that a node without any tells that they are
+    -- stale; pairs go too when a user chooses a sense. All come from one ontology: a single pair
+    -- tells which.
     select (select count(*) from anondb.vgh_node as n where n.vgh = is_understood.vgh)
          = (select count(*) from anondb.vgh_sense as s where s.vgh = is_understood.vgh)
        and exists (
@@ -185,14 +195,18 @@ begin
     where s.vgh = v_vgh and s.how <> 'root';
     if v_parts like '%,%' then
         raise exception 'hierarchy "%" mixes parts of speech: %', vgh, v_parts
-            using errcode = 'SA142', hint = 'Nouns and verbs share no generalization: use terms of one kind.';
+            using errcode = 'SA142',
+            hint = 'Nouns and verbs share no generalization: use terms of one kind.';
     end if;
     perform anondb.understand_pairs(v_vgh, v_ontology);
     if not exists (select from anondb.vgh_pair as p where p.vgh = v_vgh) then
-        raise exception 'hierarchy "%" has no meaning: ontology "%" knows none of its leaves with what is above them',
+        raise exception 'hierarchy "%" has no meaning: ontology "%" knows none of its leaves '
+                        'with what is above them',
             vgh, (select v.ontology from anondb.vgh as v where v.id = v_vgh)
-            using errcode = 'SA141', hint = 'Codes and numbers mean nothing. Map terms with anondb.map_term, '
-            'choose concepts with anondb vgh senses NAME --set LABEL=CONCEPT, or load it with another --ontology.';
+            using errcode = 'SA141',
+            hint = 'Codes and numbers mean nothing. Map terms with anondb.map_term, '
+            'choose concepts with anondb vgh senses NAME --set LABEL=CONCEPT, or load it with '
+            'another --ontology.';
     end if;
     return v_vgh;
 end $$;
@@ -202,7 +216,8 @@ comment on function anondb.understand_vgh(text) is
 
 create function anondb.vgh_senses(vgh text)
 returns table (
-    level int, label text, concept text, meaning text, how text, confidence double precision, leaves bigint)
+    level int, label text, concept text, meaning text, how text, confidence double precision,
+    leaves bigint)
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
 declare
     v_vgh int := anondb.understand_vgh(vgh);
@@ -226,14 +241,14 @@ begin
         order by n.node, u.leaves desc, c.key collate "C";
 end $$;
 comment on function anondb.vgh_senses(text) is
-'What every node of a hierarchy means, how that was found, how sure it is (0 a tie between senses, 1 '
-'nothing to choose), '
-'and for how many leaves. An ancestor whose sense differs from leaf to leaf has a row for each; concept is '
-'NULL where none was found.';
+'What every node of a hierarchy means, how that was found, how sure it is (0 a tie between senses, '
+'1 nothing to choose), and for how many leaves. An ancestor whose sense differs from leaf to leaf '
+'has a row for each; concept is NULL where none was found.';
 
 create function anondb.choose_sense(vgh text, label text, concept text) returns void
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
--- The choice holds for every node of this label, and for ancestors it holds for every leaf below them.
+-- The choice holds for every node of this label, and for ancestors it holds for every leaf below
+-- them.
 declare
     v_vgh int := anondb.find_vgh(vgh);
     v_nodes int[];
@@ -254,6 +269,5 @@ begin
     perform anondb.forget_meanings(v_vgh);
 end $$;
 comment on function anondb.choose_sense(text, text, text) is
-'Says what a label of a hierarchy means: choose_sense(''animals'', ''Bat'', ''bat#1''); a NULL concept '
-'takes the choice back. '
-'Raises SA143 for an unknown label.';
+'Says what a label of a hierarchy means: choose_sense(''animals'', ''Bat'', ''bat#1''); a NULL '
+'concept takes the choice back. Raises SA143 for an unknown label.';

@@ -3,8 +3,9 @@
 create function anondb.strange_code(release oid) returns table (kind text, name text)
 language sql stable parallel restricted
 begin atomic
-    -- Whatever is here would run with the rights of whoever writes to the release. Objects of the server's own
-    -- have oids below 16384, and dependencies on most of them are not kept: those are read off the expressions.
+    -- Whatever is here would run with the rights of whoever writes to the release. Objects of the
+    -- server's own have oids below 16384, and dependencies on most of them are not kept: those are
+    -- read off the expressions.
     with thing (kind, name, classid, objid, code) as (
         select case when d.attgenerated <> '' then 'generated column' else 'default of column' end,
                quote_ident(d.attname), 'pg_catalog.pg_attrdef'::regclass, e.oid, e.adbin::text
@@ -12,16 +13,19 @@ begin atomic
         join pg_catalog.pg_attribute as d on d.attrelid = e.adrelid and d.attnum = e.adnum
         where e.adrelid = release
         union all
-        select 'constraint', quote_ident(c.conname), 'pg_catalog.pg_constraint'::regclass, c.oid, c.conbin::text
+        select 'constraint', quote_ident(c.conname), 'pg_catalog.pg_constraint'::regclass, c.oid,
+               c.conbin::text
         from pg_catalog.pg_constraint as c where c.conrelid = release
         union all
         select 'index', i.indexrelid::regclass::text, 'pg_catalog.pg_class'::regclass, i.indexrelid,
                concat(i.indexprs::text, i.indpred::text)
         from pg_catalog.pg_index as i where i.indrelid = release
         union all
-        select 'statistics', format('%I.%I', n.nspname, s.stxname), 'pg_catalog.pg_statistic_ext'::regclass, s.oid,
+        select 'statistics', format('%I.%I', n.nspname, s.stxname),
+               'pg_catalog.pg_statistic_ext'::regclass, s.oid,
                s.stxexprs::text
-        from pg_catalog.pg_statistic_ext as s join pg_catalog.pg_namespace as n on n.oid = s.stxnamespace
+        from pg_catalog.pg_statistic_ext as s
+        join pg_catalog.pg_namespace as n on n.oid = s.stxnamespace
         where s.stxrelid = release
     )
     select t.kind, t.name
@@ -32,11 +36,14 @@ begin atomic
               and d.refclassid not in (
                   'pg_catalog.pg_class'::regclass, 'pg_catalog.pg_constraint'::regclass,
                   'pg_catalog.pg_namespace'::regclass, 'pg_catalog.pg_collation'::regclass))
-       or exists (  -- a built-in operator class calls the functions of such a type; those of an enum are built in
+       -- a built-in operator class calls the functions of such a type; those of an enum are built
+       -- in
+       or exists (
             select from pg_catalog.pg_depend as d
             join pg_catalog.pg_attribute as a on a.attrelid = release and a.attnum = d.refobjsubid
             join pg_catalog.pg_type as y on y.oid = a.atttypid
-            where d.classid = t.classid and d.objid = t.objid and t.classid <> 'pg_catalog.pg_attrdef'::regclass
+            where d.classid = t.classid and d.objid = t.objid
+              and t.classid <> 'pg_catalog.pg_attrdef'::regclass
               and d.refclassid = 'pg_catalog.pg_class'::regclass and d.refobjid = release
               and y.oid >= 16384 and y.typtype <> 'e')
        or exists (
@@ -46,13 +53,18 @@ begin atomic
        or exists (
             select from regexp_matches(t.code, '\{([A-Z_]+)', 'g') as m
             where m[1] not in (
-                'VAR', 'CONST', 'FUNCEXPR', 'OPEXPR', 'BOOLEXPR', 'NULLTEST', 'BOOLEANTEST', 'RELABELTYPE',
-                'COERCEVIAIO', 'SCALARARRAYOPEXPR', 'DISTINCTEXPR', 'NULLIFEXPR', 'SUBSCRIPTINGREF', 'ARRAYCOERCEEXPR',
-                'CASETESTEXPR', 'CASEEXPR', 'CASE', 'CASEWHEN', 'WHEN', 'COALESCEEXPR', 'COALESCE', 'MINMAXEXPR',
-                'MINMAX', 'ARRAYEXPR', 'ARRAY', 'ROWEXPR', 'ROW', 'ROWCOMPAREEXPR', 'ROWCOMPARE', 'COLLATEEXPR', 'COLLATE'));
+                'VAR', 'CONST', 'FUNCEXPR', 'OPEXPR', 'BOOLEXPR', 'NULLTEST', 'BOOLEANTEST',
+                'RELABELTYPE',
+                'COERCEVIAIO', 'SCALARARRAYOPEXPR', 'DISTINCTEXPR', 'NULLIFEXPR', 'SUBSCRIPTINGREF',
+                'ARRAYCOERCEEXPR',
+                'CASETESTEXPR', 'CASEEXPR', 'CASE', 'CASEWHEN', 'WHEN', 'COALESCEEXPR', 'COALESCE',
+                'MINMAXEXPR',
+                'MINMAX', 'ARRAYEXPR', 'ARRAY', 'ROWEXPR', 'ROW', 'ROWCOMPAREEXPR', 'ROWCOMPARE',
+                'COLLATEEXPR', 'COLLATE'));
 end;
 comment on function anondb.strange_code(oid) is
-'Defaults, generated columns, constraints, indexes and statistics of a table that use more than functions, operators and types which are built into PostgreSQL and immutable.';
+'Defaults, generated columns, constraints, indexes and statistics of a table that use more than '
+'functions, operators and types which are built into PostgreSQL and immutable.';
 
 create function anondb.common_obstacles(release oid) returns table (kind text, name text)
 language sql stable parallel restricted
@@ -63,8 +75,9 @@ begin atomic
     from pg_catalog.pg_constraint as f
     where f.confrelid = release and f.contype = 'f' and f.conrelid <> release
     union all
-    -- The server looks keys up as the owner of the table that they refer to, in the session of the runner. Code on that
-    -- table, an index predicate for example, is then run, and settings that it makes stay.
+    -- The server looks keys up as the owner of the table that they refer to, in the session of the
+    -- runner. Code on that table, an index predicate for example, is then run, and settings that it
+    -- makes stay.
     select 'foreign key', format('%I to %s', f.conname, f.confrelid::regclass)
     from pg_catalog.pg_constraint as f join pg_catalog.pg_class as p on p.oid = f.confrelid
     where f.conrelid = release and f.contype = 'f' and f.confrelid <> release
@@ -93,7 +106,8 @@ begin atomic
     select 'forced row-level security', quote_ident(t.relname)
     from pg_catalog.pg_class as t where t.oid = release and t.relforcerowsecurity
     union
-    select case when a.attgenerated <> '' then 'generated column' else 'identity column' end, quote_ident(a.attname)
+    select case when a.attgenerated <> '' then 'generated column' else 'identity column' end,
+           quote_ident(a.attname)
     from pg_catalog.pg_attribute as a
     where a.attrelid = release and (a.attgenerated <> '' or a.attidentity <> '')
     union
@@ -101,13 +115,15 @@ begin atomic
     select 'publication without a replica identity of the release', quote_ident(p.pubname)
     from pg_catalog.pg_class as t
     join pg_catalog.pg_namespace as n on n.oid = t.relnamespace
-    join pg_catalog.pg_publication_tables as m on m.schemaname = n.nspname and m.tablename = t.relname
+    join pg_catalog.pg_publication_tables as m on m.schemaname = n.nspname
+        and m.tablename = t.relname
     join pg_catalog.pg_publication as p on p.pubname = m.pubname and p.pubdelete
     where t.oid = release and t.relreplident <> 'f'
       and not exists (
           select from pg_catalog.pg_index as i
           where i.indrelid = release and i.indisvalid
-            and case t.relreplident when 'd' then i.indisprimary when 'i' then i.indisreplident else false end)
+            and case t.relreplident when 'd' then i.indisprimary
+                                    when 'i' then i.indisreplident else false end)
     order by 1, 2;
 end;
 comment on function anondb.replacement_obstacles(oid) is
@@ -121,13 +137,16 @@ begin atomic
     union
     -- views that this role cannot make anew, or whose columns change; and rules that are no views
     select case when bool_or(r.rulename <> '_RETURN') then 'rule on ' else '' end
-           || case v.relkind when 'v' then 'view' when 'm' then 'materialized view' else 'table' end,
+           || case v.relkind when 'v' then 'view'
+                             when 'm' then 'materialized view' else 'table' end,
            format('%I.%I', n.nspname, v.relname)
     from pg_catalog.pg_depend as d
-    join pg_catalog.pg_rewrite as r on d.classid = 'pg_catalog.pg_rewrite'::regclass and r.oid = d.objid
+    join pg_catalog.pg_rewrite as r on d.classid = 'pg_catalog.pg_rewrite'::regclass
+        and r.oid = d.objid
     join pg_catalog.pg_class as v on v.oid = r.ev_class and v.oid <> release
     join pg_catalog.pg_namespace as n on n.oid = v.relnamespace
-    left join pg_catalog.pg_attribute as a on a.attrelid = release and a.attnum = d.refobjsubid and a.attnum > 0
+    left join pg_catalog.pg_attribute as a on a.attrelid = release and a.attnum = d.refobjsubid
+        and a.attnum > 0
     left join unnest(columns, types) as c (name, type)
         on c.name = a.attname and c.type = pg_catalog.format_type(a.atttypid, a.atttypmod)
     where d.refclassid = 'pg_catalog.pg_class'::regclass and d.refobjid = release
@@ -137,10 +156,12 @@ begin atomic
         or not pg_catalog.pg_has_role(v.relowner, 'USAGE')
         or bool_or(a.attname is not null and c.name is null)
     union
-    select case when a.attgenerated <> '' then 'generated column' when a.attidentity <> '' then 'identity column'
+    select case when a.attgenerated <> '' then 'generated column'
+                when a.attidentity <> '' then 'identity column'
                 else 'default of column' end, quote_ident(a.attname)
     from pg_catalog.pg_attribute as a
-    where a.attrelid = release and a.attnum > 0 and (a.atthasdef or a.attidentity <> '') and not a.attisdropped
+    where a.attrelid = release and a.attnum > 0 and (a.atthasdef or a.attidentity <> '')
+      and not a.attisdropped
     union
     select 'row-level security', quote_ident(t.relname)
     from pg_catalog.pg_class as t
@@ -152,7 +173,8 @@ begin atomic
     from pg_catalog.pg_publication_rel as m
     join pg_catalog.pg_publication as p on p.oid = m.prpubid where m.prrelid = release
     union
-    -- functions, policies of other tables; by the type of the release's rows also tables, views and domains
+    -- functions, policies of other tables; by the type of the release's rows also tables, views and
+    -- domains
     select i.type, i.identity
     from pg_catalog.pg_class as t
     join pg_catalog.pg_type as y on y.oid = t.reltype
@@ -162,9 +184,11 @@ begin atomic
     cross join lateral pg_catalog.pg_identify_object(d.classid, d.objid, 0) as i
     where t.oid = release and d.deptype = 'n'
       and d.classid not in ('pg_catalog.pg_rewrite'::regclass, 'pg_catalog.pg_constraint'::regclass)
-      and d.objid not in (select h.inhrelid from pg_catalog.pg_inherits as h where h.inhparent = release)
+      and d.objid not in (select h.inhrelid from pg_catalog.pg_inherits as h
+                          where h.inhparent = release)
     group by i.type, i.identity
     order by 1, 2;
 end;
 comment on function anondb.release_obstacles(oid, name[], text[]) is
-'What users have hung on a release that a table with these columns, which takes its place, could not take over.';
+'What users have hung on a release that a table with these columns, which takes its place, could '
+'not take over.';

@@ -1,5 +1,6 @@
--- The secret of the installation, and the keyed hashes that come from it: whatever a recipient must not be able to
--- guess (numbers of classes, the order of rows, draws). A hash is HMAC-SHA-256 (RFC 2104) by pg_catalog.sha256.
+-- The secret of the installation, and the keyed hashes that come from it: whatever a recipient must
+-- not be able to guess (numbers of classes, the order of rows, draws). A hash is HMAC-SHA-256 (RFC
+-- 2104) by pg_catalog.sha256.
 --
 -- All of these inline, so that no key is ever the argument of a call that a log could show.
 
@@ -7,7 +8,10 @@ create function anondb.padded_key(key bytea, pad text) returns bytea
 language sql immutable parallel safe
 -- bits are the one thing that PostgreSQL xors; a key of fewer bytes is filled up with zeros
 return pg_catalog.substring(
-    pg_catalog.bit_send(('x' || pg_catalog.encode(key, 'hex'))::bit(512) # ('x' || pg_catalog.repeat(pad, 64))::bit(512)),
+    pg_catalog.bit_send(('x'
+                         || pg_catalog.encode(key,
+                                              'hex'))::bit(512) # (
+                                                  'x' || pg_catalog.repeat(pad, 64))::bit(512)),
     5);
 comment on function anondb.padded_key(bytea, text) is
 'A key of up to 64 bytes as HMAC uses it: 36 as the pad makes the inner key, 5c the outer one.';
@@ -29,9 +33,9 @@ begin atomic
           from anondb.secret as s) as d;
 end;
 comment on function anondb.derived_key(text, text) is
-'The key of a purpose (row order, record number, class id, draw) and of a scope of it (a seed), derived from the '
-'secret of the installation: its HMAC of array[purpose, scope] as text, padded for anondb.keyed_hash. Whoever may '
-'read anondb.secret may call it.';
+'The key of a purpose (row order, record number, class id, draw) and of a scope of it (a seed), '
+'derived from the secret of the installation: its HMAC of array[purpose, scope] as text, padded '
+'for anondb.keyed_hash. Whoever may read anondb.secret may call it.';
 
 create function anondb.renew_secret() returns void
 language sql volatile parallel unsafe
@@ -41,5 +45,5 @@ begin atomic
     on conflict (singleton) do update set key = excluded.key, made_at = excluded.made_at;
 end;
 comment on function anondb.renew_secret() is
-'Makes a new secret for the installation: for a copy of a database. Numbers of classes, orders of rows and draws '
-'are others from the next run on.';
+'Makes a new secret for the installation: for a copy of a database. Numbers of classes, orders of '
+'rows and draws are others from the next run on.';
