@@ -180,7 +180,7 @@ def review(policy: PolicyFile, dsn: Dsn = None, as_json: Json = False) -> None:
     if not found:
         out.print("no column of the policy is compared by an ontology")
         return
-    listing = table("column", "value", ">records", "sense", "how", "gloss")
+    listing = table("column", "value", ">records", "ontology", "sense", "how", "gloss")
     for value in found:
         said = value.value if value.phrase in (None, value.value) else f"{value.value}: {value.phrase}"
         chosen = f", of {value.senses}" if (value.senses or 0) > 1 else ""
@@ -188,6 +188,7 @@ def review(policy: PolicyFile, dsn: Dsn = None, as_json: Json = False) -> None:
             plain(value.column),
             plain(said),
             f"{value.records:,}",
+            plain(value.ontology or ""),
             plain(value.concept or "unknown"),
             f"{value.how or ''}{chosen}",
             plain(value.gloss or ""),

@@ -21,14 +21,15 @@ _TEXTS = """
 select t.text, t.records, p.concept
 from anondb.texts_of(%s::text::regclass, %s::name) as t
 left join lateral (
-    select m.concept from anondb.term_senses(t.text, anondb.find_ontology(%s)) as m
-    where anondb.text_without_senses(t.text) = btrim(t.text) and m.how not in ('head', 'stem')
-    order by m.sense limit 1) as p on true
+    select m.concept
+    from unnest(case when anondb.text_without_senses(t.text) = btrim(t.text) then %s::text[] end) as o (name)
+    cross join lateral anondb.term_senses(t.text, anondb.find_ontology(o.name)) as m
+    where m.how not in ('head', 'stem') limit 1) as p on true
 order by t.records desc, t.text collate "C"
 """
 _PHRASES = """
-select p.value, p.phrase, p.concept, p.label, p.gloss
-from anondb.review_phrases(%s::text[], %s::text[], %s) as p
+select p.value, p.phrase, p.ontology, p.concept, p.label, p.gloss
+from anondb.review_phrases(%s::text[], %s::text[], variadic %s::text[]) as p
 """
 
 Phrases = Callable[[str, Sequence[str] | None], Sequence[str]]
@@ -76,19 +77,19 @@ def _of_column(
         for value, records, *meant in rows:
             yield ReviewedValue(column.name, value, records, None, *meant)
         return
-    texts: list[Any] = connection.execute(_TEXTS, (table, name, ontologies[0])).fetchall()
+    texts: list[Any] = connection.execute(_TEXTS, (table, name, list(ontologies))).fetchall()
     pairs = [
         (text, phrase)
         for text, _, known in texts
         for phrase in ([text] if known is not None else phrases(text, column.stop_words) or [text])
     ]
-    asked = [text for text, _ in pairs], [phrase for _, phrase in pairs], ontologies[0]
+    asked = [text for text, _ in pairs], [phrase for _, phrase in pairs], list(ontologies)
     found: list[Any] = connection.execute(_PHRASES, asked).fetchall()
     meant_by = {(value, phrase): tuple(meant) for value, phrase, *meant in found}
     records_of = {text: records for text, records, _ in texts}
     for text, phrase in pairs:
-        concept, label, gloss = meant_by[text, phrase]
-        ontology, how = (ontologies[0], "phrase") if concept else (None, None)
+        ontology, concept, label, gloss = meant_by[text, phrase]
+        how = "phrase" if concept else None
         yield ReviewedValue(
             column.name, text, records_of[text], phrase, ontology, concept, label, gloss, how, None
         )

@@ -213,18 +213,20 @@ comment on function anondb.review_values(regclass, name, text[]) is
 'What the values of a column would mean to a run: in which ontology, which concept with its gloss, '
 'how it was found, and of how many senses it was chosen; NULL for what none of them knows.';
 
-create function anondb.review_phrases(texts text[], phrases text[], ontology text = 'wordnet')
-returns table (value text, phrase text, concept text, label text, gloss text)
+create function anondb.review_phrases(texts text[], phrases text[],
+                                      variadic ontologies text[] = '{wordnet}')
+returns table (value text, phrase text, ontology text, concept text, label text, gloss text)
 language sql stable parallel safe
 begin atomic
-    select p.text, p.phrase, c.key, c.label, c.gloss
+    select p.text, p.phrase, o.name, c.key, c.label, c.gloss
     from unnest(texts, phrases) as p (text, phrase)
-    left join anondb.first_senses(
+    left join anondb.preferred_senses(
         array(select u.phrase from unnest(phrases) as u (phrase)
               where anondb.text_without_senses(u.phrase) = btrim(u.phrase)),
-        anondb.find_ontology(ontology)) as s on s.term = p.phrase
-    left join anondb.concept as c on c.id = s.concept;
+        ontologies) as s on s.term = p.phrase
+    left join anondb.concept as c on c.id = s.concept
+    left join anondb.ontology as o on o.id = c.ontology;
 end;
-comment on function anondb.review_phrases(text[], text[], text) is
-'What the phrases of texts mean: each with its concept, the best known one, and its gloss; NULL '
-'for what is unknown.';
+comment on function anondb.review_phrases(text[], text[], text[]) is
+'What the phrases of texts mean: each with the first of the ontologies that knows it, its concept '
+'there, the best known one, and its gloss; NULL for what is unknown.';

@@ -1,6 +1,6 @@
 -- What a class of mdav may say: of its centroid, who is one person, only what k records have.
 
-create function anondb.mdav_words(k bigint) returns void
+create function anondb.mdav_words(k bigint, ontologies text[] = null) returns void
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
 set client_min_messages = warning as $$
 begin
@@ -24,26 +24,27 @@ begin
     -- the concept's own term is nobody's text, unless a few have written just that
     with own as materialized (
         select o.concept, o.term, anondb.normal_term(o.term) collate "C" as written
-        from (select w.concept, anondb.term_of_concept(w.concept) as term
+        from (select w.concept, anondb.term_of_concept(w.concept, ontologies) as term
               from mdav_word as w where w.terms = '{}' offset 0) as o
     )
     update mdav_word as w set terms = array[o.term], shares = '{1}'
     from own as o left join mdav_said as s on s.term = o.written
-    where w.concept = o.concept and coalesce(s.records, mdav_words.k) >= mdav_words.k;
+    where w.concept = o.concept and o.term is not null
+      and coalesce(s.records, mdav_words.k) >= mdav_words.k;
     delete from mdav_word as w where w.terms = '{}';
     analyze mdav_word;
 end $$;
-comment on function anondb.mdav_words(bigint) is
+comment on function anondb.mdav_words(bigint, text[]) is
 'Makes mdav_word: the concepts of the centroids of mdav_class and those above them, if k records '
 'or more have them or what is below them, each with the terms that may stand for it, phrases of k '
 'records, else its own if fewer have not written it; and with shares, how many records have each '
 'of these terms or one before it.';
 
-create function anondb.mdav_centroids(k bigint) returns void
+create function anondb.mdav_centroids(k bigint, ontologies text[] = null) returns void
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
 set client_min_messages = warning as $$
 begin
-    perform anondb.mdav_words(k);
+    perform anondb.mdav_words(k, ontologies);
     drop table if exists mdav_centroid;
     create temporary table mdav_centroid as
     select distinct i.record, n.concept
@@ -59,12 +60,13 @@ begin
     where i.record in (select m.centroid from mdav_class as m);
     analyze mdav_centroid;
 end $$;
-comment on function anondb.mdav_centroids(bigint) is
+comment on function anondb.mdav_centroids(bigint, text[]) is
 'Makes mdav_centroid: what the classes of mdav_class are released with. Each concept of a '
 'centroid, or the nearest one above it that is in mdav_word; those without are left out. With k of '
 '1 centroids are released as they are.';
 
-create function anondb.mdav_rare_terms(release regclass, set_column name, k bigint, ontology text)
+create function anondb.mdav_rare_terms(release regclass, set_column name, k bigint,
+                                       variadic ontologies text[])
 returns bigint
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
 -- From the rows that were written: what their terms mean is looked up again.
@@ -80,7 +82,7 @@ begin
              select x.term, anondb.normal_term(x.term) collate "C" as written, s.concept
              from (select distinct u.term collate "C" as term
                    from %1$s as t cross join unnest(t.%2$I::text[]) as u (term)) as x
-             left join anondb.first_senses(array(
+             left join anondb.preferred_senses(array(
                  select distinct u.term from %1$s as t
                  cross join unnest(t.%2$I::text[]) as u (term)), $1) as s
                on s.term collate "C" = x.term
@@ -90,9 +92,9 @@ begin
          left join mdav_said as s on s.term = t.written
          where coalesce(h.records, 0) < $2 or s.records < $2',
         release, set_column)
-    using anondb.find_ontology(ontology), k into v_rare;
+    using ontologies, k into v_rare;
     return v_rare;
 end $$;
-comment on function anondb.mdav_rare_terms(regclass, name, bigint, text) is
+comment on function anondb.mdav_rare_terms(regclass, name, bigint, text[]) is
 'How many terms of a release are texts of fewer than k records of mdav_said, or mean what fewer '
 'than k of mdav_item have; 0 is as it should be.';

@@ -6,11 +6,12 @@
 -- between the first two functions. Both tables have collation "C"; what is looked up in the
 -- catalogue takes its collation, or no index would serve.
 
-create function anondb.mdav_unknown_texts(ontology text) returns setof text
+create function anondb.mdav_unknown_texts(variadic ontologies text[]) returns setof text
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
 set client_min_messages = warning as $$
 declare
-    v_ontology int := anondb.find_ontology(ontology);
+    v_ontologies int[] := array(select anondb.find_ontology(o.name)
+                                from unnest(ontologies) as o (name));
 begin
     drop table if exists mdav_phrase;
     create temporary table mdav_phrase (text text collate "C" not null,
@@ -22,24 +23,22 @@ begin
           from mdav_text as i) as t
     where t.term !~ '#[0-9]+$'
       and (exists (select from anondb.lexeme as l
-                   where l.ontology = v_ontology and l.lemma = t.term)
+                   where l.ontology = any(v_ontologies) and l.lemma = t.term)
            or exists (select from anondb.term_mapping as m
-                      where m.ontology = v_ontology and m.term = t.term));
+                      where m.ontology = any(v_ontologies) and m.term = t.term));
     return query
         select distinct i.text from mdav_text as i
         where not exists (select from mdav_phrase as p where p.text = i.text)
         order by i.text;
 end $$;
-comment on function anondb.mdav_unknown_texts(text) is
-'Makes mdav_phrase with the texts of mdav_text that an ontology knows as they stand; returns the '
-'others, each once.';
+comment on function anondb.mdav_unknown_texts(text[]) is
+'Makes mdav_phrase with the texts of mdav_text that one of the ontologies knows as they stand; '
+'returns the others, each once.';
 
-create function anondb.mdav_items(ontology text)
+create function anondb.mdav_items(variadic ontologies text[])
 returns table (mapped bigint, unmapped bigint, unmapped_distinct bigint)
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
 set client_min_messages = warning as $$
-declare
-    v_ontology int := anondb.find_ontology(ontology);
 begin
     drop table if exists mdav_said, mdav_term, mdav_item;
     create temporary table mdav_said as
@@ -53,7 +52,8 @@ begin
     analyze mdav_said;
     create temporary table mdav_term as
     select s.term collate "C" as phrase, s.concept, w.records
-    from anondb.first_senses(array(select distinct p.phrase from mdav_phrase as p), v_ontology) as s
+    from anondb.preferred_senses(array(select distinct p.phrase from mdav_phrase as p),
+                                 ontologies) as s
     join mdav_said as w on w.term = s.term collate "C";
     analyze mdav_term;
     create temporary table mdav_item as
@@ -70,21 +70,25 @@ begin
                    join mdav_term as m on m.phrase = p.phrase) as k
           on k.text = i.text;
 end $$;
-comment on function anondb.mdav_items(text) is
+comment on function anondb.mdav_items(text[]) is
 'Makes mdav_said, how many records have a text or a phrase of one; mdav_term, the concept of each '
-'phrase and how many records have it; and mdav_item, the concepts of each record. Returns how many '
-'texts of records have a concept, how many have none, and how many different ones those are.';
+'phrase, in the first of the ontologies that knows it, and how many records have it; and '
+'mdav_item, the concepts of each record. Returns how many texts of records have a concept, how '
+'many have none, and how many different ones those are.';
 
-create function anondb.term_of_concept(concept int) returns text
+create function anondb.term_of_concept(concept int, ontologies text[] = null) returns text
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
 -- The label of a concept can be better known for another one: then it needs its sense (cricket#2),
--- or the key.
+-- or the key. What an ontology before its own knows is looked up there, with whatever sense.
 declare
     v_ontology int;
+    v_before int[];
     v_term text;
     v_found int;
 begin
     select c.ontology into v_ontology from anondb.concept as c where c.id = term_of_concept.concept;
+    v_before := array(select anondb.find_ontology(o.name) from unnest(ontologies) as o (name));
+    v_before := v_before[: coalesce(array_position(v_before, v_ontology), 1) - 1];
     for v_term in
         select t.term from (
             select c.label as term, 1 as place, 0 as sense from anondb.concept as c
@@ -100,16 +104,20 @@ begin
             select c.key, 3, 0 from anondb.concept as c where c.id = term_of_concept.concept) as t
         order by t.place, t.sense, t.term collate "C"
     loop
+        continue when exists (
+            select from unnest(v_before) as b (ontology)
+            cross join lateral anondb.term_senses(anondb.label_without_sense(v_term), b.ontology));
         select s.concept into v_found from anondb.term_senses(v_term, v_ontology) as s
         order by s.sense limit 1;
         if v_found = concept then
             return v_term;
         end if;
     end loop;
-    return v_term;
+    return null;
 end $$;
-comment on function anondb.term_of_concept(int) is
-'A term that means this concept and no other: its label, a word with its sense, or its key.';
+comment on function anondb.term_of_concept(int, text[]) is
+'A term that means this concept and no other: its label, a word with its sense, or its key; where '
+'there are several ontologies, one that none before its own knows. NULL if there is no such term.';
 
 create function anondb.mdav_synthetic(seed bigint, each text = 'class') returns void
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
@@ -204,7 +212,7 @@ comment on function anondb.mdav_loss() is
 'mdav_centroid has for their class, always by common generalizations; 1 where it has nothing.';
 
 create function anondb.concept_set_sizes(release regclass, set_column name,
-                                         ontology text = 'wordnet')
+                                         variadic ontologies text[] = '{wordnet}')
 returns table (size bigint)
 language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- A term without a concept stands for itself: it can only make classes smaller.
@@ -217,7 +225,7 @@ begin
              from (select distinct u.term collate "C" as term from released as r
                    cross join unnest(r.terms) as u (term)
                    where u.term is not null) as x
-             left join anondb.first_senses(array(
+             left join anondb.preferred_senses(array(
                  select distinct u.term from released as r
                  cross join unnest(r.terms) as u (term)), $1) as s
                on s.term collate "C" = x.term
@@ -228,8 +236,9 @@ begin
              group by r.number
          )
          select count(*) from class as c group by c.concepts', set_column, release)
-    using anondb.find_ontology(ontology);
+    using ontologies;
 end $$;
-comment on function anondb.concept_set_sizes(regclass, name, text) is
+comment on function anondb.concept_set_sizes(regclass, name, text[]) is
 'The sizes of the classes of a release whose records have the same set of concepts in a column of '
-'terms (text[]); the smallest is its k.';
+'terms (text[]), each looked up in the first of the ontologies that knows it; the smallest is '
+'its k.';

@@ -106,3 +106,24 @@ end;
 comment on function anondb.first_senses(text[], int) is
 'The concept of each of many terms, its best known sense by anondb.term_senses; terms without a '
 'concept are left out. Raises SA131 for a sense that does not exist.';
+
+create function anondb.preferred_senses(terms text[], ontologies text[])
+returns table (term text, concept int)
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp rows 1000 as $$
+declare
+    v_left text[] := terms;
+    v_found text[];
+    v_concepts int[];
+    v_name text;
+begin
+    foreach v_name in array ontologies loop
+        select array_agg(f.term), array_agg(f.concept) into v_found, v_concepts
+        from anondb.first_senses(v_left, anondb.find_ontology(v_name)) as f;
+        return query select u.term, u.concept from unnest(v_found, v_concepts) as u (term, concept);
+        v_left := array(select l.term from unnest(v_left) as l (term)
+                        except select f.term from unnest(v_found) as f (term));
+    end loop;
+end $$;
+comment on function anondb.preferred_senses(text[], text[]) is
+'The concept of each of many terms in the first of the ontologies that knows it; those that none '
+'of them knows are left out.';

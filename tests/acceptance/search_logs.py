@@ -16,6 +16,12 @@ GRAPH: Graph = {
     "football": ["sport"], "sea": [], "mediterranean": ["sea"], "atlantic": ["sea"],
     "music": [], "jazz": ["music"], "opera": ["music"],
 }  # fmt: skip
+SECOND: Graph = {
+    "art": [], "music": ["art"], "song": ["music"], "ballad": ["music"], "jazz": ["music"],
+    "animal": [], "cat": ["animal"], "dog": ["animal"],
+}  # fmt: skip
+"""Of another ontology, which shares two words with the first."""
+BOTH = '["toy", "second"]'
 
 SWIMMERS = [
     ["Swimming", "Mediterranean"],
@@ -28,7 +34,13 @@ ITEMS = 'items = { table = "items", key = "id", item = "item" }'
 
 
 def a_policy(
-    *, k: int = 3, column: str = "set = true", method: str = "", privacy: str = "", city: str = "other"
+    *,
+    k: int = 3,
+    column: str = "set = true",
+    method: str = "",
+    privacy: str = "",
+    city: str = "other",
+    ontology: str = '"toy"',
 ) -> Policy:
     return parse(
         f"""
@@ -43,7 +55,7 @@ def a_policy(
         [columns]
         id = {{ role = "identifier" }}
         city = {{ role = "{city}" }}
-        queries = {{ role = "quasi", {column}, ontology = "toy" }}
+        queries = {{ role = "quasi", {column}, ontology = {ontology} }}
         """
     )
 
@@ -55,6 +67,12 @@ def log(db: Database, sets: Sequence[Sequence[str | None] | None]) -> None:
     with db.connection.cursor() as cursor:
         rows = [(number, f"city {number}", texts) for number, texts in enumerate(sets)]
         cursor.executemany("insert into logs values (%s, %s, %s::text[])", rows)
+
+
+def log_of_two(db: Database, sets: Sequence[Sequence[str | None] | None]) -> None:
+    """The same, and a second ontology."""
+    store(db.connection, "second", ontology(SECOND))
+    log(db, sets)
 
 
 def log_items(db: Database, sets: Sequence[Sequence[str | None]]) -> None:

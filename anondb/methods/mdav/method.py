@@ -52,12 +52,6 @@ class Mdav(ReleaseMethod):
                 f'with draw = "record" sets alone are told apart by meaning, and {quoted(beside[0])} is none',
                 'leave the key out, or set role = "identifier" for the others',
             )
-        for name, column in quasi.items():
-            if len(column.get("ontology", ())) > 1:
-                spot.at("columns", name, "ontology").report(
-                    f"{self.name} compares sets by one ontology, and {quoted(name)} has several",
-                    "name one of them",
-                )
         if len(sets) > 1:
             spot.at("columns", sets[-1], "set").report(
                 f"{self.name} takes one set, and there are {len(sets)}",

@@ -176,9 +176,9 @@ def _is_released(*, with_concepts: bool, without: bool) -> exp.Expr:
     return exp.Not(this=unknown) if with_concepts else unknown
 
 
-def class_figures(fresh: Relation, sets: Quasi, ontology: str) -> exp.Select:
+def class_figures(fresh: Relation, sets: Quasi, ontologies: Sequence[str]) -> exp.Select:
     """Rows, classes of equal concepts, the smallest and the largest, and the sum of squared sizes."""
-    sizes, size = _sizes(fresh, sets.name, ontology), col("size", "s")
+    sizes, size = _sizes(fresh, sets.name, ontologies), col("size", "s")
     square = cast(exp.Mul(this=size.copy(), expression=size.copy()), "numeric")
     return query(
         [
@@ -192,15 +192,16 @@ def class_figures(fresh: Relation, sets: Quasi, ontology: str) -> exp.Select:
     )
 
 
-def class_sizes(release: Relation, column: str, ontology: str) -> exp.Select:
+def class_sizes(release: Relation, column: str, ontologies: Sequence[str]) -> exp.Select:
     """The number of records of each class of equal concepts."""
     size = col("size", "s")
-    return query([named(size, "n")], _sizes(release, column, ontology)).order_by(size.copy())
+    return query([named(size, "n")], _sizes(release, column, ontologies)).order_by(size.copy())
 
 
-def rare_terms(fresh: Relation, sets: Quasi, k: int, ontology: str) -> exp.Select:
+def rare_terms(fresh: Relation, sets: Quasi, k: int, ontologies: Sequence[str]) -> exp.Select:
     """How many released terms fewer than k records stand behind."""
-    rare = call("anondb.mdav_rare_terms", _named(fresh), string(sets.name), number(k), string(ontology))
+    found_in = map(string, ontologies)
+    rare = call("anondb.mdav_rare_terms", _named(fresh), string(sets.name), number(k), *found_in)
     return exp.select(rare)
 
 
@@ -208,6 +209,6 @@ def _named(release: Relation) -> exp.Expr:
     return cast(string(render(table(release.name, release.schema))), "regclass")
 
 
-def _sizes(release: Relation, column: str, ontology: str) -> exp.Table:
-    sizes = call("anondb.concept_set_sizes", _named(release), string(column), string(ontology))
+def _sizes(release: Relation, column: str, ontologies: Sequence[str]) -> exp.Table:
+    sizes = call("anondb.concept_set_sizes", _named(release), string(column), *map(string, ontologies))
     return exp.Table(this=sizes, alias=exp.TableAlias(this=ident("s")))

@@ -28,12 +28,12 @@ from anondb.run.verify import Published, verify
 from anondb.sqltree.build import fill_scratch
 from anondb.sqltree.tables import Quasi
 
-_UNKNOWN_TEXTS = "select t from anondb.mdav_unknown_texts($1) as t"
-_ITEMS = "select i.mapped, i.unmapped, i.unmapped_distinct from anondb.mdav_items($1) as i"
+_UNKNOWN_TEXTS = "select t from anondb.mdav_unknown_texts(variadic $1) as t"
+_ITEMS = "select i.mapped, i.unmapped, i.unmapped_distinct from anondb.mdav_items(variadic $1) as i"
 _COUNTS = "select count(distinct i.record), count(distinct i.concept) from mdav_item as i"
 _DISTANCES = "select anondb.mdav_distances($1, $2)"
 _PARTITION = "select anondb.mdav_partition($1)"
-_CENTROIDS = "select anondb.mdav_centroids($1)"
+_CENTROIDS = "select anondb.mdav_centroids($1, $2)"
 _MIX = "select anondb.mdav_mix($1, $2)"
 _TELL = "select anondb.mdav_tell($1)"
 _SYNTHETIC = "select anondb.mdav_synthetic($1, $2)"
@@ -89,9 +89,9 @@ class Microaggregation:
         return [quasi.name for quasi in self.plan.quasi]
 
     @property
-    def ontology(self) -> str:
-        [*named] = self._set.ontology
-        return named[0] if named else mdav.ONTOLOGY
+    def ontologies(self) -> list[str]:
+        """In order of preference."""
+        return list(self._set.ontology) or [mdav.ONTOLOGY]
 
     @property
     def draw(self) -> str:
@@ -122,7 +122,7 @@ class Microaggregation:
         unknown = [
             str(text)
             for (text, *_) in db.rows(
-                Statement("unknown texts", _UNKNOWN_TEXTS, (self.ontology,), answers=no_rows("text"))
+                Statement("unknown texts", _UNKNOWN_TEXTS, (self.ontologies,), answers=no_rows("text"))
             )
         ]
         tagger, phrases = tagged(unknown, self.stop_words)
@@ -130,7 +130,7 @@ class Microaggregation:
         db.run(Statement("phrase statistics", analyze(sets.PHRASES)))
         mapped, unmapped, *_ = db.one(
             Statement(
-                "items", _ITEMS, (self.ontology,), answers=row(mapped=MANY, unmapped=1, unmapped_distinct=1)
+                "items", _ITEMS, (self.ontologies,), answers=row(mapped=MANY, unmapped=1, unmapped_distinct=1)
             )
         )
         with_concepts, concepts, *_ = db.one(
@@ -153,7 +153,7 @@ class Microaggregation:
         self.db.run(Statement("partition", _PARTITION, (k,)))
         self.share = self.diversity.see_to(self.share)
         self._refuse_suppression()
-        self.db.run(Statement("centroids", _CENTROIDS, (k,)))
+        self.db.run(Statement("centroids", _CENTROIDS, (k, self.ontologies)))
 
     def publish(self) -> None:
         """Writes the synthetic records."""
@@ -179,7 +179,7 @@ class Microaggregation:
         """
         k = self.policy.privacy.k
         rows, classes, smallest, largest, squares = self._count_classes()
-        rare_terms = sets.rare_terms(self.fresh, self.column, k, self.ontology)
+        rare_terms = sets.rare_terms(self.fresh, self.column, k, self.ontologies)
         [[rare]] = self.job.engine.ask_release("rare terms", rare_terms, row(terms=0))
         for quasi in self.beside:
             question = beside_sql.rare_values(self.fresh, quasi, k)
@@ -191,7 +191,7 @@ class Microaggregation:
     def _count_classes(self) -> tuple[int, ...]:
         if self.by_text:
             return self.job.engine.count_written(self.fresh, self.quasi)
-        count = sets.class_figures(self.fresh, self.column, self.ontology)
+        count = sets.class_figures(self.fresh, self.column, self.ontologies)
         [sizes] = self.job.engine.ask_release("count classes", count, CLASS_COUNTS)
         return tuple(map(int, sizes))
 
@@ -222,7 +222,7 @@ class Microaggregation:
 
     def result(self, seconds: dict[str, float]) -> Result:
         found, published = self.found, self.published
-        by_concept = None if self.by_text else (self.column.name, self.ontology)
+        by_concept = None if self.by_text else (self.column.name, self.ontologies)
         merged = self.diversity.merged
         finding = SetsFound(found.concepts, found.texts, found.unmapped, by_concept, merged)
         texts = {"texts": float(found.texts), "texts_unmapped": float(found.unmapped)}
@@ -279,10 +279,10 @@ class Microaggregation:
 
     def _account(self) -> dict[str, object]:
         """What a report shows that only the run knows."""
-        policy, ontology, published = self.policy, self.ontology, self.published
+        policy, published, ontologies = self.policy, self.published, ", then ".join(self.ontologies)
         found, share = self.found, self.share
         by = "" if found.tagger is None else f", whose nouns {found.tagger} found"
-        meaning = {"hierarchy": f"no hierarchy: concepts of {ontology} for {found.texts:,} texts{by}"}
+        meaning = {"hierarchy": f"no hierarchy: concepts of {ontologies} for {found.texts:,} texts{by}"}
         counts = {
             "without a text that has a concept": found.records - found.with_concepts - share.without,
             "with concepts, but fewer than k": found.with_concepts - share.with_concepts,

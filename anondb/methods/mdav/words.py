@@ -22,7 +22,7 @@ class SetsFound(Finding):
     concepts: int  # different ones
     texts: int  # of records, each once
     unmapped: int  # those that mean no concept, and are not released
-    by_concept: tuple[str, str] | None = None  # column and ontology, where classes do not have the same texts
+    by_concept: tuple[str, Sequence[str]] | None = None  # column and ontologies, where texts differ
     merged: int = 0  # classes, with the nearest, as their sensitive values were too much alike
 
     def as_json(self) -> dict[str, Any]:
