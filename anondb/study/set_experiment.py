@@ -11,7 +11,7 @@ from typing import Any
 from anondb.db.connection import Connection, Door, one_snapshot
 from anondb.db.errors import translated
 from anondb.db.install.upgrade import require_current
-from anondb.db.introspect import resolve_source
+from anondb.db.introspect import column_categories, resolve_source
 from anondb.errors import UsageError, did_you_mean
 from anondb.hierarchies.forms import Values
 from anondb.methods.mdav import mdav
@@ -117,6 +117,16 @@ def _read(connection: Connection, request: SetRequest) -> None:
     assert request.table is not None
     assert request.column is not None
     relation, names = resolve_source(connection, parse_name(request.table)), Scratch(0)
+    known = column_categories(connection, relation)
+    if request.column not in known:
+        hint = did_you_mean(request.column, known) or f"choose from {', '.join(known)}"
+        raise UsageError(f'{request.table} has no column "{request.column}"', hint=hint)
+    if known[request.column] != "A":
+        # or the server would say so of a value, and quote it in its log
+        raise UsageError(
+            f'a set is an array of texts, and column "{request.column}" is none',
+            hint="make it text[] in a view of the table",
+        )
     column = SourceColumn(request.column, mdav.SET_TYPE, "_text")
     quasi = Quasi(1, column, hierarchy=Values(), height=1)
     with translated("reading the texts"):

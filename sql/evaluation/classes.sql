@@ -3,7 +3,7 @@
 
 create function anondb.class_sizes(release regclass, quasi name[], roots text[] = null)
 returns table (n bigint, is_masked boolean)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 begin
     perform anondb.check_columns(release, quasi);
     return query execute format(
@@ -29,7 +29,7 @@ comment on function anondb.check_size(bigint) is 'Gives k back. Raises SA177 if 
 create function anondb.discernibility(
     release regclass, quasi name[], records bigint = null, k bigint = 1, roots text[] = null)
 returns double precision
-language sql stable parallel safe
+language sql stable parallel restricted
 begin atomic
     -- Bayardo and Agrawal 2005: a record costs as many as it cannot be told from, and all of them
     -- if it is suppressed.
@@ -51,7 +51,7 @@ comment on function anondb.discernibility(regclass, name[], bigint, bigint, text
 create function anondb.average_class_size(
     release regclass, quasi name[], k bigint, roots text[] = null)
 returns double precision
-language sql stable parallel safe
+language sql stable parallel restricted
 begin atomic
     -- LeFevre et al. 2006: 1 where every class has just k records
     select sum(c.n)::double precision / count(*) / anondb.check_size(average_class_size.k)

@@ -32,7 +32,7 @@ comment on function anondb.type_kind(oid) is
 
 create function anondb.value_patterns(release regclass, of_column name, distinct_values bigint)
 returns table (looked_at bigint, emails bigint, phones bigint, median_words bigint)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- A thousand values tell what a column holds. Which ones hangs on a hash of the value: the same in
 -- every run. As text they are had by concat, which asks the type; a cast might be one that the
 -- type's owner has made, and a record would be null where one of its fields is.
@@ -67,7 +67,7 @@ create function anondb.identifying_columns(release regclass, columns name[] = nu
                                            declared_unique name[] = '{}')
 returns table (of_column name, kind text, records bigint, distinct_values bigint,
                share double precision, reasons text[])
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- docs/policy.md explains the bounds. Values are counted by their hashes; of a large table one
 -- value in 2, 4, 8 and so on, which has the same share of distinct ones, so that about a hundred
 -- thousand records of each column are counted.

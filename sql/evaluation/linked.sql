@@ -9,7 +9,7 @@
 -- label), the label of each leaf of column i at each level.
 
 create function anondb.has_unique_key(relation regclass, key name) returns boolean
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 declare
     v_unique boolean;
 begin
@@ -31,7 +31,7 @@ comment on function anondb.has_unique_key(regclass, name) is
 
 create function anondb.check_link(original regclass, release regclass, key name, quasi name[])
 returns void
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 declare
     v_relation regclass;
     v_rows bigint[];
@@ -69,7 +69,7 @@ comment on function anondb.check_link(regclass, regclass, name, name[]) is
 'SA171 if the release has more rows than the original, SA172 if it has keys of its own.';
 
 create function anondb.same_key(original regclass, release regclass, key name) returns text
-language sql stable parallel safe
+language sql stable parallel restricted
 begin atomic
     -- keys of two types are compared as texts
     select format(case when count(distinct a.atttypid) = 1 then 'r.%1$I = o.%1$I'
@@ -101,7 +101,7 @@ comment on function anondb.masked_rows(name[], text[]) is
 'quasi-identifiers at their root. Raises SA173 if the root labels do not fit.';
 
 create function anondb.value_text(relation regclass, alias text, of_column name) returns text
-language sql stable parallel safe
+language sql stable parallel restricted
 begin atomic
     -- 1.5 and 1.50 are one number, and the cast of a host to text would add its netmask
     select format(case a.atttypid when 'pg_catalog.numeric'::regtype
@@ -120,7 +120,7 @@ comment on function anondb.value_text(regclass, text, name) is
 create function anondb.linked_query(
     original regclass, release regclass, key name, quasi name[], roots text[] = null)
 returns text
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 declare
     v_columns text;
 begin
@@ -181,7 +181,7 @@ comment on function anondb.check_vghs(name[], text[]) is
 
 create function anondb.linked_parts(linked text, vghs text[], ladder regclass = null,
                                     cells regclass = null) returns text
-language sql stable parallel safe
+language sql stable parallel restricted
 begin atomic
     -- Values are looked at once each: a cell is a distinct pair of values of column i, with numbers
     -- for the two; gathered has the cells of a column as arrays. Stored hierarchies are read only

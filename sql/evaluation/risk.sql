@@ -34,7 +34,7 @@ create function anondb.risk(
     population regclass = null, fraction double precision = null, roots text[] = null,
     counts name = null, unit name = null)
 returns table (name text, of_column text, value double precision, note text)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- El Emam and Dankar 2008; Dankar and El Emam 2010 (marketer). Prosecutor: who is looked for is
 -- known to be in the table. Journalist: only in the population. Marketer: the share of all records
 -- that can be expected to be found.
@@ -152,7 +152,7 @@ create function anondb.risk_before_after(
     roots text[] = null)
 returns table (name text, of_column text, before double precision,
                after double precision, note text)
-language sql stable parallel safe
+language sql stable parallel restricted
 begin atomic
     select a.name, a.of_column, a.value, b.value, a.note
     from anondb.risk(original, quasi, thresholds, null,
@@ -169,7 +169,7 @@ create function anondb.attribute_disclosure(
     release regclass, quasi name[], sensitive name, thresholds double precision[] = '{0.5,0.9}',
     roots text[] = null)
 returns table (name text, of_column text, value double precision, note text)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- How surely a class gives away its sensitive value: the share of the most frequent one. NULL is a
 -- value.
 begin

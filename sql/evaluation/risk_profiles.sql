@@ -4,7 +4,7 @@ create function anondb.class_profile(
     release regclass, quasi name[], population regclass = null, roots text[] = null,
     counts name = null)
 returns table (dropped int, size bigint, population_size bigint, classes bigint)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, YMD' set timezone = 'UTC' as $$
 begin
     perform anondb.check_columns(release, quasi);
@@ -53,7 +53,8 @@ comment on function anondb.class_profile(regclass, name[], regclass, text[], nam
 
 create function anondb.code_profile(coded regclass, codes name[], counts name)
 returns table (dropped int, size bigint, population_size bigint, classes bigint)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp set jit = off as $$
+language plpgsql stable parallel restricted
+set search_path = pg_catalog, pg_temp set jit = off as $$
 -- Codes lie side by side in numbers of 8 bytes, as many as fit: a class is one or two of them, and
 -- without a column it is the same less that column's part.
 declare
@@ -114,7 +115,7 @@ comment on function anondb.code_profile(regclass, name[], name) is
 'NULL; counts names the column that says how many records a row stands for.';
 
 create function anondb.are_codes(relation regclass, columns name[]) returns boolean
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 declare
     v_null boolean;
 begin
@@ -137,7 +138,7 @@ create function anondb.person_profile(
     release regclass, quasi name[], unit name, population regclass = null, roots text[] = null)
 returns table (dropped int, size bigint, population_size bigint, persons bigint,
                risks double precision)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, YMD' set timezone = 'UTC' as $$
 -- Of a person with several rows, the one in the class with the fewest persons tells most. NULLs are
 -- one person.

@@ -3,7 +3,7 @@
 
 create function anondb.column_values(source regclass, source_column name)
 returns table (value text, n bigint)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 begin
     perform anondb.check_columns(source, array[source_column]);
     return query execute format(

@@ -76,7 +76,7 @@ comment on function anondb.prepare_meaning(text, text) is
 
 create function anondb.leaf_counts(vghs int[], source regclass = null, source_column name = null)
 returns table (vgh int, leaf int, n bigint)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- The source is read once, however many hierarchies are judged by it.
 declare
     v_values text[];
@@ -118,7 +118,7 @@ create function anondb.judge_vghs(
     source_column name)
 returns table (vgh text, semq double precision, priv double precision,
     distrn double precision, isize double precision)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp
 -- candidates are a moment old: the planner takes them for a single row, and would go through all of
 -- them for each
 set enable_nestloop = off set jit = off as $$

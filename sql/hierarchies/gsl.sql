@@ -94,7 +94,7 @@ comment on function anondb.trans_gsl(text, text, text) is
 
 create function anondb.leaf_frequencies(vgh int, source regclass, source_column name)
 returns table (leaf int, n bigint)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp
 set enable_seqscan = on as $$
 -- Values are matched byte by byte, as a run matches them. Only counts leave the query: values are
 -- data.
@@ -145,7 +145,7 @@ comment on function anondb.check_aggregate(text) is
 create function anondb.level_losses(
     vgh int, measure text, aggregate text, source regclass = null, source_column name = null)
 returns table (level int, loss double precision, deviation double precision)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp
 set enable_seqscan = off as $$  -- as for anondb.is_understood
 -- LevelGSL(i) = max or avg over the leaves; dynamic: weighted by how often they occur.
 begin

@@ -7,7 +7,7 @@
 
 create function anondb.check_fusion(counts bigint[], k bigint, variant text, likeness regclass)
 returns void
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 declare
     v_tuples bigint := cardinality(counts);
     v_records numeric;
@@ -42,7 +42,7 @@ comment on function anondb.check_fusion(bigint[], bigint, text, regclass) is
 
 create function anondb.likeness_row(likeness regclass, codes int[], widths int[], whole int)
 returns int[]
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 declare
     v_all int[] := '{}';
     v_row int[];
@@ -123,7 +123,8 @@ create function anondb.fuse(
     rare boolean[] = null, codes int[] = null, widths int[] = null, whole int = 0,
     failing boolean[] = null)
 returns table (round int, tuple int, partner int, released_as int)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp set jit = off as $$
+language plpgsql stable parallel restricted
+set search_path = pg_catalog, pg_temp set jit = off as $$
 -- In a round, one tuple takes the values of another. No tuple is ever new and none gets smaller, so
 -- that the best partner that was found for a tuple bounds what it can still find: H2 and H3 hold
 -- for the first of the tuples by these bounds as soon as its own is exact, and hardly any others

@@ -38,7 +38,7 @@ comment on function anondb.class_beta(int[], bigint[], double precision[], text,
 create function anondb.beta_likeness(release regclass, quasi name[], sensitive name,
                                      kind text = 'basic')
 returns double precision
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 declare
     v_beta double precision;
 begin

@@ -58,7 +58,7 @@ comment on function anondb.class_delta(int[], bigint[], double precision[], doub
 
 create function anondb.delta_disclosure(release regclass, quasi name[], sensitive name)
 returns double precision
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 declare
     v_delta double precision;
 begin

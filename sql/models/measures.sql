@@ -4,7 +4,7 @@
 -- elsewhere.
 
 create function anondb.check_columns(release regclass, columns name[]) returns void
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 declare
     v_missing text;
 begin
@@ -27,7 +27,7 @@ comment on function anondb.check_columns(regclass, name[]) is
 'Raises SA110 where no column is named, SA111 where a relation does not have one of them.';
 
 create function anondb.check_sensitive(release regclass, quasi name[], sensitive name) returns void
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 begin
     perform anondb.check_columns(release, quasi);
     perform anondb.check_columns(release, array[sensitive]);
@@ -42,7 +42,7 @@ comment on function anondb.check_sensitive(regclass, name[], name) is
 'Raises as anondb.check_columns, and SA112 for a sensitive column that is also a quasi-identifier.';
 
 create function anondb.histogram_query(release regclass, quasi name[], value text) returns text
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 begin
     return (
         select format('select %s, %s as value, count(*) as n from %s as t group by %s',
@@ -65,7 +65,7 @@ comment on function anondb.class_columns(name[]) is
 'The columns of a histogram query h that name a class: h.q1, h.q2, ...';
 
 create function anondb.k_anonymity(release regclass, quasi name[], unit name = null) returns bigint
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- Samarati 2001: the size of the smallest class of records that agree in all quasi-identifiers.
 declare
     v_k bigint;
@@ -97,7 +97,7 @@ create function anondb.l_diversity(
     release regclass, quasi name[], sensitive name, kind text = 'distinct',
     c double precision = null)
 returns double precision
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- Machanavajjhala et al. 2007
 declare
     v_l double precision;
@@ -150,7 +150,7 @@ comment on function anondb.ancestor_numbers(int, int[]) is
 
 create function anondb.coded_query(release regclass, quasi name[], sensitive name, by_vgh boolean)
 returns text
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 begin
     if by_vgh then
         -- leaves are found by a text, and of equal values by the last of their texts
@@ -190,7 +190,7 @@ comment on function anondb.coded_query(regclass, name[], name, boolean) is
 create function anondb.compared_classes(release regclass, quasi name[], sensitive name,
                                         by_vgh boolean = false)
 returns text
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 begin
     return format(
         'with coded as materialized (%s), reference as materialized (
@@ -213,7 +213,7 @@ comment on function anondb.compared_classes(regclass, name[], name, boolean) is
 create function anondb.t_closeness(
     release regclass, quasi name[], sensitive name, distance text = 'equal', vgh text = null)
 returns double precision
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- Li, Li, Venkatasubramanian 2007
 declare
     v_vgh int;

@@ -3,7 +3,7 @@
 
 create function anondb.learning_step(source regclass, number_column name, bins int = 20)
 returns double precision
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- A grid of multiples of 1, 2 or 5 times a power of ten: its lines are no record's value, and the
 -- middle nine tenths of the records, not the one with most, decide how wide it is.
 declare
@@ -43,7 +43,7 @@ comment on function anondb.learning_value(name, double precision) is
 create function anondb.learned_counts(
     source regclass, columns name[], steps double precision[], threshold int = 10)
 returns table (vals text[], n bigint, left_out_values bigint, left_out_records bigint)
-language plpgsql stable parallel safe
+language plpgsql stable parallel restricted
 -- dates and floats are written in one way, whatever the session's is
 set search_path = pg_catalog, pg_temp set datestyle = 'ISO, YMD' set extra_float_digits = 1 as $$
 begin
@@ -74,7 +74,7 @@ comment on function anondb.learned_counts(regclass, name[], double precision[], 
 create function anondb.mutual_information(
     source regclass, columns name[], steps double precision[])
 returns double precision
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- The share of the smaller entropy that the two columns tell of each other, less what chance alone
 -- would give (Miller 1955): columns with many values would all seem to depend on each other.
 declare
@@ -104,7 +104,7 @@ comment on function anondb.mutual_information(regclass, name[], double precision
 
 create function anondb.frequency_moments(source regclass, column_name name)
 returns table (mean double precision, deviation double precision)
-language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 begin
     perform anondb.check_columns(source, array[column_name]);
     return query execute format(

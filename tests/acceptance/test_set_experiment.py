@@ -83,9 +83,13 @@ def test_the_same_seed_gives_the_same_losses(wordnet: Database) -> None:
         (SetRequest(draws=0), "a log has records"),
         (SetRequest("logs", "queries", k=(9,), ontology="toy"), "only 3 records have texts"),
         (SetRequest(records=5), "WordNet is not loaded"),
+        (SetRequest("logs", "querys", k=(3,), ontology="toy"), 'has no column "querys"'),
+        # refused by its type: the server would quote a value in its log
+        (SetRequest("spoken", "word", k=(3,), ontology="toy"), 'column "word" is none'),
     ],
 )
 def test_what_cannot_be_tried_is_refused(db: Database, asked: SetRequest, problem: str) -> None:
     log(db, LISTENERS)
+    db.connection.execute("create table spoken as select 'Ann Smith' as word")
     with pytest.raises(UsageError, match=problem):
         db.set_experiment(asked)

@@ -36,6 +36,11 @@ def names(connection: Connection, condition: str) -> list[object]:
             "p.provolatile = 'i' and p.prosrc ~* 'anondb\\.(vgh|run|policy|install)'",
             id="immutable-that-reads-tables",
         ),
+        # a table that is given may be temporary, and a parallel worker cannot read that
+        pytest.param(
+            "p.proparallel = 's' and 'regclass'::regtype = any (p.proargtypes::oid[])",
+            id="parallel-safe-and-given-a-table",
+        ),
     ],
 )
 def test_no_function_is(connection: Connection, forbidden: str) -> None:
