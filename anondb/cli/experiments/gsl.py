@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anondb.api import connect
-from anondb.cli.experiments.options_and_tables import names, numbers, progress_bar, show_table, write_csv
+from anondb.cli.experiments.options_and_tables import (
+    CsvFile,
+    Report,
+    Source,
+    names,
+    numbers,
+    show_table,
+    watched,
+    write_csv,
+)
 from anondb.cli.options import Dsn, Json, Public, require_possible_files
 from anondb.cli.output import echo_json, out, plain, write
 from anondb.errors import UsageError
@@ -20,9 +27,7 @@ if TYPE_CHECKING:
 
 
 def gsl(
-    source: Annotated[
-        str | None, typer.Option("--table", metavar="TABLE", help="Your table …", show_default=False)
-    ] = None,
+    source: Source = None,
     column: Annotated[
         str | None,
         typer.Option(metavar="COLUMN,…", help="… and its columns of words.", show_default=False),
@@ -54,12 +59,8 @@ def gsl(
     seed: Annotated[int, typer.Option(help="Of what is drawn at random.")] = 7,
     dsn: Dsn = None,
     as_json: Json = False,
-    file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE.csv", help="Write every release, one line each.")
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report with charts.")
-    ] = None,
+    file: CsvFile = None,
+    report: Report = None,
     public: Public = False,
 ) -> None:
     """Does the score of a hierarchy (GSL) foretell the utility of what is anonymized with it?
@@ -86,11 +87,7 @@ def gsl(
         source, names(column), synthetic or "visits", hierarchies, ks, names(algorithms), measure,
         ontology, suppression, seed,
     )  # fmt: skip
-    with connect(dsn) as db, progress_bar() as bar:
-        task = bar.add_task("", total=1.0)
-        study = db.experiment(
-            request, lambda doing, done: bar.update(task, description=doing, completed=done)
-        )
+    study = watched(dsn, lambda db, listener: db.experiment(request, listener))
     if file is not None:
         write_csv(gsl_study.rows(study), file)
     if report is not None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anondb.api import connect
-from anondb.cli.experiments.options_and_tables import names, numbers, progress_bar, show_table, write_csv
+from anondb.cli.experiments.options_and_tables import (
+    CsvFile,
+    Report,
+    Source,
+    names,
+    numbers,
+    show_table,
+    watched,
+    write_csv,
+)
 from anondb.cli.options import Dsn, Json, Public, require_possible_files
 from anondb.cli.output import echo_json, out, plain, write
 from anondb.errors import UsageError
@@ -18,9 +25,7 @@ if TYPE_CHECKING:
 
 
 def le_diversity(
-    source: Annotated[
-        str | None, typer.Option("--table", metavar="TABLE", help="Your table …", show_default=False)
-    ] = None,
+    source: Source = None,
     quasi: Annotated[
         str | None,
         typer.Option(metavar="COLUMN,…", help="… its quasi-identifiers …", show_default=False),
@@ -43,12 +48,8 @@ def le_diversity(
     seed: Annotated[int, typer.Option(help="Of what is drawn at random.")] = 7,
     dsn: Dsn = None,
     as_json: Json = False,
-    file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE.csv", help="Write every release, one line each.")
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report with charts.")
-    ] = None,
+    file: CsvFile = None,
+    report: Report = None,
     public: Public = False,
 ) -> None:
     """What does it cost to keep close relatives out of a class, and what does it gain?
@@ -72,11 +73,7 @@ def le_diversity(
         source, names(quasi), sensitive, hierarchy, numbers(l, "--l"), _distances(e), numbers(records, "--records"),
         fixed_l, seed,
     )  # fmt: skip
-    with connect(dsn) as db, progress_bar() as bar:
-        task = bar.add_task("", total=1.0)
-        study = db.diversity_experiment(
-            request, lambda doing, done: bar.update(task, description=doing, completed=done)
-        )
+    study = watched(dsn, lambda db, listener: db.diversity_experiment(request, listener))
     if file is not None:
         write_csv(diversity_study.rows(study), file)
     if report is not None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anondb.api import connect
-from anondb.cli.experiments.options_and_tables import numbers, progress_bar, show_table, write_csv
+from anondb.cli.experiments.options_and_tables import Report, Source, numbers, show_table, watched, write_csv
 from anondb.cli.options import Dsn, Json, Public, require_possible_files
 from anondb.cli.output import echo_json, out, plain, write
 from anondb.errors import UsageError
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
 
 
 def mdav(
-    source: Annotated[
-        str | None, typer.Option("--table", metavar="TABLE", help="Your table …", show_default=False)
-    ] = None,
+    source: Source = None,
     column: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="… and its column of sets of texts, text[].", show_default=False),
@@ -45,9 +42,7 @@ def mdav(
     file: Annotated[
         Path | None, typer.Option("--out", metavar="FILE.csv", help="Write every loss, one line each.")
     ] = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report with charts.")
-    ] = None,
+    report: Report = None,
     public: Public = False,
 ) -> None:
     """Do sets of texts lose less if they are compared by meaning, and by which distance?
@@ -70,11 +65,7 @@ def mdav(
     from anondb.study.set_experiment import SetRequest
 
     request = SetRequest(source, column, synthetic or "words", records, texts, ks, ontology, seed, draws)
-    with connect(dsn) as db, progress_bar() as bar:
-        task = bar.add_task("", total=1.0)
-        study = db.set_experiment(
-            request, lambda doing, done: bar.update(task, description=doing, completed=done)
-        )
+    study = watched(dsn, lambda db, listener: db.set_experiment(request, listener))
     if file is not None:
         write_csv(set_study.rows(study), file)
     if report is not None:

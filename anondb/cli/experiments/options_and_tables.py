@@ -1,28 +1,47 @@
-"""What the commands of several studies have in common: lists in options, the bar, tables and CSV files."""
+"""What the commands of several studies have in common: options, the bar, tables and files."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
+import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from anondb.api import connect
 from anondb.cli.output import err, is_watched, out, plain, table, write
 from anondb.errors import UsageError
 
 if TYPE_CHECKING:
+    from anondb.api import Database
     from anondb.report.report_charts import Table
 
+Source = Annotated[
+    str | None, typer.Option("--table", metavar="TABLE", help="Your table …", show_default=False)
+]
+CsvFile = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE.csv", help="Write every release, one line each.")
+]
+Report = Annotated[
+    Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report with charts.")
+]
+Listener = Callable[[str, float], None]
+"""Is told what is being done, and which share of all is."""
+Made = TypeVar("Made")
 
-def progress_bar() -> Progress:
-    """What is done, on a terminal that somebody watches."""
-    return Progress(
+
+def watched(dsn: str | None, experiment: Callable[[Database, Listener], Made]) -> Made:
+    """Makes an experiment, with a bar on a terminal that somebody watches."""
+    bar = Progress(
         TextColumn("{task.description:<36}"), BarColumn(bar_width=30), TimeElapsedColumn(),
         console=err, transient=True, disable=not is_watched(),
     )  # fmt: skip
+    with connect(dsn) as db, bar:
+        task = bar.add_task("", total=1.0)
+        return experiment(db, lambda doing, done: bar.update(task, description=doing, completed=done))
 
 
 def names(text: str | None) -> tuple[str, ...]:
