@@ -147,7 +147,8 @@ create function anondb.level_losses(
 returns table (level int, loss double precision, deviation double precision)
 language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp
 set enable_seqscan = off as $$  -- as for anondb.is_understood
--- LevelGSL(i) = max or avg over the leaves; dynamic: weighted by how often they occur.
+-- LevelGSL(i) = max or avg over the leaves; dynamic: weighted by how often they occur. Sums are in
+-- the order of what they sum, so that their last digit does not hang on where rows lie.
 begin
     perform anondb.check_aggregate(aggregate);
     if (source is null) <> (source_column is null) then
@@ -157,8 +158,9 @@ begin
     end if;
     if source is null then
         return query
-            select t.level, case aggregate when 'max' then max(t.loss) else avg(t.loss) end,
-                   stddev_pop(t.loss)
+            select t.level,
+                   case aggregate when 'max' then max(t.loss) else avg(t.loss order by t.loss) end,
+                   stddev_pop(t.loss order by t.loss)
             from anondb.vgh_loss as t
             where t.vgh = level_losses.vgh and t.measure = level_losses.measure
             group by t.level order by t.level;
@@ -172,12 +174,15 @@ begin
                 on f.leaf = t.leaf
             where t.vgh = level_losses.vgh and t.measure = level_losses.measure
         ), mean as (
-            select w.level, sum(w.n * w.loss) / nullif(sum(w.n), 0) as loss from weighted as w
+            select w.level,
+                   sum(w.n * w.loss order by w.n * w.loss) / nullif(sum(w.n), 0) as loss
+            from weighted as w
             group by w.level
         )
         select w.level,
                case aggregate when 'max' then max(w.loss) filter (where w.n > 0) else m.loss end,
-               sqrt(sum(w.n * (w.loss - m.loss) ^ 2) / nullif(sum(w.n), 0))
+               sqrt(sum(w.n * (w.loss - m.loss) ^ 2 order by w.n * (w.loss - m.loss) ^ 2)
+                    / nullif(sum(w.n), 0))
         from weighted as w join mean as m on m.level = w.level
         group by w.level, m.loss order by w.level;
 end $$;
@@ -233,7 +238,8 @@ begin
             using errcode = 'SA157', hint = 'Weights are not negative and sum to 1.';
     end if;
     -- a level of which nothing is known is left out, instead of counting as one without loss
-    select sum(l.loss * l.weight) / nullif(sum(l.weight), 0) into v_score
+    select sum(l.loss * l.weight order by l.loss * l.weight)
+               / nullif(sum(l.weight order by l.weight), 0) into v_score
     from (select k.loss,
                  case when level_weights is not null then level_weights[k.level]
                       when weights = 'uniform' then 1.0 / v_height
@@ -304,7 +310,8 @@ begin
     return query
         select n.level, n.label,
                case when n.level = 0 then 0
-                    when aggregate = 'max' then max(t.loss) else avg(t.loss) end, count(*)
+                    when aggregate = 'max' then max(t.loss)
+                    else avg(t.loss order by t.loss) end, count(*)
         from anondb.vgh_path as p
         join anondb.vgh_node as n on n.vgh = p.vgh and n.node = p.node
         left join anondb.vgh_loss as t

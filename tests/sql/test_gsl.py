@@ -297,3 +297,20 @@ class TestWhoMayNotWrite:
             for call in self.CALLS:
                 toy.execute(f"select anondb.{call}".encode())
             assert value(toy, "select pg_current_xact_id_if_assigned()") is None
+
+
+def test_the_last_digit_of_a_score_does_not_hang_on_where_rows_lie(toy: Connection) -> None:
+    """A sum of floating-point numbers depends on its order, and that of rows is anybody's."""
+    store(toy, *(f"{name};animal;thing" for name in ("cat", "owl", "wren", "whale", "trout", "saw")))
+    toy.execute("select * from anondb.trans_gsl('v', 'path')")  # keeps the losses
+    toy.execute("create temporary table kept as select * from anondb.vgh_loss")
+    toy.execute("update kept set loss = (leaf * 37 % 10) / 10.0 + 0.001 / (leaf + 1)")
+    toy.execute("set enable_indexscan = off")  # a bitmap scan reads rows where they lie
+    scores = set()
+    for order in ("k.leaf", "k.leaf desc", "k.leaf * 7 % 5, k.leaf", "k.leaf % 3, k.leaf desc"):
+        toy.execute("truncate anondb.vgh_loss")
+        again = sql.SQL("insert into anondb.vgh_loss select k.* from kept as k order by {}, k.level")
+        toy.execute(again.format(sql.SQL(order)))
+        levels = toy.execute("select * from anondb.level_gsl('v', 'path', 'avg')").fetchall()
+        scores.add((value(toy, "select anondb.vgh_gsl('v', 'path', 'avg')"), *levels))
+    assert len(scores) == 1
