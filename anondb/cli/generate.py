@@ -33,9 +33,9 @@ def generate(
     distribution: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME",
-            help="Frequencies of what depends on nothing: original, normal, beta, chi, chi_square, exponential, "
-            "gamma, geometric, logarithmic, poisson, student_t, uniform; else as the domain says.",
+            metavar="NAME|ATTRIBUTE=NAME,…",
+            help="How frequent the values of all attributes are, or of those that are named: original, normal, beta, "
+            "chi, chi_square, exponential, gamma, geometric, logarithmic, poisson, student_t, uniform.",
         ),
     ] = None,
     sort: Annotated[
@@ -68,6 +68,8 @@ def generate(
       anondb generate irish_census --rows 100000 --table people --seed 7
 
       anondb generate insurance --rows 5000 --table insured --distribution normal --sort reverse
+
+      anondb generate insurance --rows 5000 --table varied --distribution occupation=normal,activity=poisson
 
       anondb generate adult --all-distributions --sizes 5000,10000 --table bench --report bench.html
     """

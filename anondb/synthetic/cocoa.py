@@ -34,9 +34,10 @@ MOST_COMBINATIONS = 200_000
 def recipe(domain: Domain, distribution: str | None = None, sort: str | None = None) -> dict[str, Any]:
     """What the database draws rows from; `distribution` and `sort` go before those that the domain says.
 
-    They hold for the distribution-based attributes: what depends on others still does, whatever their frequencies.
+    `distribution` is one for all attributes (`normal`), or one for each that is named (`age=normal,gender=uniform`).
+    What depends on others still does: a distribution lies over the values that a condition leaves possible.
     """
-    chosen = None if distribution is None else distributions.known(distribution)
+    chosen = distributions.by_attribute(distribution, [attribute.name for attribute in domain.attributes])
     if sort is not None and sort not in SORTS:
         raise UsageError(f'there is no sort "{sort[:80]}"', hint=f"there are {', '.join(SORTS)}")
     depths = levels(domain)
@@ -53,7 +54,7 @@ def recipe(domain: Domain, distribution: str | None = None, sort: str | None = N
         if isinstance(attribute.generator, Expression):
             entries.append(entry | {"expression": _placed(attribute.generator.tree, places)})
             continue
-        rows = _rows(domain, attribute, chosen, sort)
+        rows = _rows(domain, attribute, chosen.get(attribute.name), sort)
         ranges = any(
             isinstance(value, Range) and value.low < value.high for _, weights in rows for value in weights
         )
@@ -140,20 +141,31 @@ def _rows(
     """The weights of an attribute for each combination of values that it depends on."""
     generator = attribute.generator
     if isinstance(generator, Frequencies):
-        return [((), _distributed(domain, attribute, distribution, sort))]
+        name, order = distribution or generator.distribution, sort or generator.sort
+        return [((), _distributed(domain, attribute.kind, generator.weights, name, order))]
     assert isinstance(generator, Conditional)
-    return list(_expanded(domain, attribute.name, generator))
+    rows = _expanded(domain, attribute.name, generator)
+    if distribution in (None, distributions.ORIGINAL):
+        return list(rows)
+    return [
+        (key, _distributed(domain, attribute.kind, _possible(weights), distribution, sort))
+        for key, weights in rows
+    ]
 
 
-def _distributed(domain: Domain, attribute: Attribute, distribution: str | None, sort: str | None) -> Weights:
-    generator = attribute.generator
-    assert isinstance(generator, Frequencies)
-    name = distribution or generator.distribution or distributions.ORIGINAL
-    order = sort or generator.sort or "alpha"
+def _possible(weights: Weights) -> Weights:
+    """Without the values that a condition rules out: no distribution makes a child a widow."""
+    return {value: weight for value, weight in weights.items() if weight > 0}
+
+
+def _distributed(
+    domain: Domain, kind: Kind, weights: Weights, distribution: str | None, sort: str | None
+) -> Weights:
+    name, order = distribution or distributions.ORIGINAL, sort or "alpha"
     if name == distributions.ORIGINAL:
-        return {value: generator.weights[value] for value in _sorted(generator.weights, order)}
-    are_whole = attribute.kind in ("integer", "date")
-    values = _sorted(_single(generator.weights) if are_whole else generator.weights, order)
+        return {value: weights[value] for value in _sorted(weights, order)}
+    are_whole = kind in ("integer", "date")
+    values = _sorted(_single(weights) if are_whole else weights, order)
     parameters = domain.distributions.get(name, distributions.PARAMETERS[name])
     return dict(zip(values, distributions.weights(name, parameters, len(values)), strict=True))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from anondb.errors import UsageError, did_you_mean
@@ -50,6 +50,36 @@ def known(name: str) -> str:
             hint=did_you_mean(folded, DISTRIBUTIONS) or f"there are {', '.join(DISTRIBUTIONS)}",
         )
     return folded
+
+
+def by_attribute(text: str | None, attributes: Sequence[str]) -> dict[str, str]:
+    """The distribution of each attribute that has one: `normal` for all, `age=normal,gender=uniform` for some.
+
+    Both together: the one without a name is for all that are not named.
+    """
+    if text is None:
+        return {}
+    rest: str | None = None
+    chosen: dict[str, str] = {}
+    for part in text.split(","):
+        attribute, equals, name = (piece.strip() for piece in part.rpartition("="))
+        if not equals:
+            if rest is not None:
+                raise UsageError(
+                    "two distributions are for all attributes",
+                    hint="name the attributes: age=normal,gender=uniform",
+                )
+            rest = known(name)
+            continue
+        if attribute not in attributes:
+            raise UsageError(
+                f'there is no attribute "{attribute[:80]}" to distribute',
+                hint=did_you_mean(attribute, attributes) or f"there are {', '.join(attributes)}",
+            )
+        if attribute in chosen:
+            raise UsageError(f'"{attribute}" has two distributions', hint="name each attribute once")
+        chosen[attribute] = known(name)
+    return chosen if rest is None else dict.fromkeys(attributes, rest) | chosen
 
 
 def check(name: str, parameters: Mapping[str, float]) -> str | None:

@@ -16,12 +16,12 @@ class Components(NamedTuple):
 
 
 def principal_components(features: Sequence[Sequence[float]]) -> Components:
-    """The two axes along which the tables, a row of features each, differ most; every feature counts the same."""
+    """The two axes along which the tables, a row of features each, differ most.
+
+    All features are shares, so that none is scaled: one that differs by the chance of a draw alone says little.
+    """
     table = np.asarray(features, dtype=float)
-    centred = table - table.mean(axis=0)
-    deviations = centred.std(axis=0)
-    scaled = centred / np.where(deviations > 1e-12, deviations, np.inf)  # what never varies says nothing
-    left, singular, axes = np.linalg.svd(scaled, full_matrices=False)
+    left, singular, axes = np.linalg.svd(table - table.mean(axis=0), full_matrices=False)
     # the sign of an axis is free; fixed here so that the same tables give the same picture
     signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
     points = np.zeros((len(table), 2))

@@ -23,5 +23,5 @@ def test_the_adult_domain_is_learned_from_the_adult_data(adult: Database) -> Non
         "marital_status": ("age",),
         "salary_class": ("marital_status", "education"),
     }
-    learned = parse(adult.learn("adult_by_age", LearnOptions(bins=100, given=given)).text)
+    learned = parse(adult.learn("adult_by_age", LearnOptions(threshold=1, bins=100, given=given)).text)
     assert list(learned.attributes[:-1]) == columns

@@ -11,7 +11,7 @@ import pytest
 from anondb.errors import UsageError
 from anondb.sqltree import expression
 from anondb.synthetic import distributions
-from anondb.synthetic.cocoa import levels, recipe
+from anondb.synthetic.cocoa import levels, possible, recipe
 from anondb.synthetic.diversity import principal_components
 from anondb.synthetic.domain_file import NAMES, load, parse
 
@@ -41,17 +41,37 @@ class TestBuiltIn:
     def test_columns_are_those_of_the_literature_in_their_order(self) -> None:
         assert " ".join(load("irish_census").columns) == IRISH
         assert " ".join(load("insurance").columns) == INSURANCE
-        assert (len(load("adult").columns), len(load("german_credit").columns)) == (9, 20)
+        assert (len(load("adult").columns), len(load("german_credit").columns)) == (9, 21)
 
     def test_names_are_of_the_country_and_the_gender(self) -> None:
         attributes = {attribute.name: attribute.generator for attribute in load("irish_census").attributes}
         countries = {str(value) for value in attributes["native_country"].weights}  # type: ignore[union-attr]
         given, family = attributes["given_name"].rows, attributes["family_name"].rows  # type: ignore[union-attr]
-        assert set(given) == {(gender, country) for gender in ("Male", "Female") for country in countries}
-        assert set(family) == {(country,) for country in countries}
-        assert not any(
-            given["Male", country].keys() & given["Female", country].keys() for country in countries
-        )
+        named = {country for (country,) in family}
+        assert named - {"*"} <= countries
+        assert "*" in named  # countries that few were born in share a list of names
+        assert set(given) == {(gender, country) for gender in ("Male", "Female") for country in named}
+        assert not any(given["Male", country].keys() & given["Female", country].keys() for country in named)
+
+    @pytest.mark.parametrize(
+        ("name", "expected"),
+        [
+            (
+                "irish_census",
+                "age 70 marital_status 7 education 10 county 34 economic_status 9 industrial_group 22 "
+                "field_of_study 48 native_country 56",
+            ),
+            ("insurance", "occupation 60 workplace 29 activity 40 place 32"),
+            ("adult", "marital_status 7 native_country 41 occupation 14"),
+            ("german_credit", "purpose 12 class 2"),
+        ],
+    )
+    def test_attributes_have_as_many_values_as_those_of_the_literature(
+        self, name: str, expected: str
+    ) -> None:
+        domain, words = load(name), expected.split()
+        counted = {column: len(possible(domain, column) or ()) for column in words[::2]}
+        assert counted == dict(zip(words[::2], map(int, words[1::2]), strict=True))
 
     def test_german_employment_by_age_keeps_the_published_totals(self) -> None:
         """62 are unemployed, then 172, 339, 174 and 253; 190 are at most 25 years old."""
@@ -251,6 +271,43 @@ class TestWeights:
         assert row["low"] == [2, 9, 10, 11]
         assert row["bounds"] == pytest.approx([0.25, 0.5, 0.75])
 
+    def test_a_distribution_lies_over_what_a_condition_leaves_possible(self) -> None:
+        text = """
+        [attributes.a]
+        frequencies = { x = 1, y = 3 }
+        [attributes.b]
+        given = ["a"]
+        table = { x = { c = 9, d = 1, e = 0 }, y = { d = 1 } }
+        """
+        made = entries(text, "uniform")
+        assert made["b"]["table"] == [
+            {"given": ["x"], "bounds": [0.5], "low": ["c", "d"]},
+            {"given": ["y"], "bounds": [], "low": ["d"]},
+        ]
+        assert entries(text, "original")["b"] == entries(text)["b"]
+
+    def test_each_attribute_can_have_a_distribution_of_its_own(self) -> None:
+        text = (
+            "[attributes.a]\nfrequencies = { x = 1, y = 3 }\n[attributes.b]\nfrequencies = { x = 1, y = 3 }"
+        )
+        assert [entries(text, "b=uniform")[name]["table"][0]["bounds"] for name in "ab"] == [[0.25], [0.5]]
+        assert entries(text, "uniform, a = original") == entries(text, "b=uniform")
+
+    @pytest.mark.parametrize(
+        ("asked", "told"),
+        [
+            ("c=uniform", 'no attribute "c"'),
+            ("a=nromal", 'did you mean "normal"'),
+            ("a=uniform,a=normal", "two distributions"),
+            ("uniform,normal", "for all attributes"),
+            ("", "no distribution"),
+        ],
+    )
+    def test_a_distribution_that_cannot_be_is_told(self, asked: str, told: str) -> None:
+        with pytest.raises(UsageError) as caught:
+            entries("[attributes.a]\nfrequencies = { x = 1 }", asked)
+        assert told in f"{caught.value.message} {caught.value.hint}"
+
     def test_days_are_taken_one_by_one_under_a_distribution(self) -> None:
         text = (
             '[attributes.x]\ntype = "date"\nfrequencies = { "2024-02-28..2024-03-01" = 1, "2023-12-31" = 1 }'
@@ -317,4 +374,4 @@ class TestWeights:
 def test_principal_components_of_points_on_a_line_show_all_on_one_axis() -> None:
     found = principal_components([[1.0, 2.0, 5.0], [2.0, 4.0, 5.0], [3.0, 6.0, 5.0]])
     assert found.explained == pytest.approx((1, 0))
-    assert [x for x, _ in found.points] == pytest.approx([-math.sqrt(3), 0, math.sqrt(3)])
+    assert [x for x, _ in found.points] == pytest.approx([-math.sqrt(5), 0, math.sqrt(5)])
