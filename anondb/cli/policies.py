@@ -135,6 +135,8 @@ def print_result(result: Result) -> None:
         out.print(KAnonymity.sentence(result.k, f"{result.k}", None, _variant(result)))
     for kept in result.kept:
         out.print(f"{'' if kept.identifies else 'warning: '}{plain(kept.sentence)}", soft_wrap=True)
+    for pseudonym in result.linked:
+        out.print(plain(pseudonym.sentence), soft_wrap=True)
     share = result.suppressed / result.records if result.records else 0.0
     out.print(f"{result.suppressed:,} of {result.records:,} records ({share:.2%}) are suppressed.")
     if result.released:

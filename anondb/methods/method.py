@@ -119,6 +119,11 @@ class Stages(Protocol):
         """Where the columns lie that were written as they are."""
         ...
 
+    @property
+    def class_columns(self) -> Sequence[str]:
+        """The columns of the release by which classes are told apart."""
+        ...
+
     def evaluate(self) -> None:
         """Computes what it is worth and what it gives away."""
 
@@ -227,7 +232,7 @@ class ReleaseMethod(ABC):
     ) -> tuple[Place, ...]:
         """The tables that it makes of these columns of the source."""
         quasi = {column.name for column in policy.quasi}
-        released = [self.released(column) if column.name in quasi else column for column in columns]
+        released = [self.released(c) if c.name in quasi else c.as_released for c in columns]
         return (Place.at(snapshot.target, released),)
 
     def explorer(self) -> Explorer | None:

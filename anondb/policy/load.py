@@ -38,6 +38,7 @@ from anondb.policy.columns import read_items, read_ontologies
 from anondb.policy.hierarchy_forms import read_hierarchy
 from anondb.policy.model import Column, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
+from anondb.policy.persons import read_shift
 from anondb.policy.rules import check_together
 
 
@@ -77,6 +78,7 @@ def parse(text: str, *, place: str = "policy", base: Path | None = None) -> Poli
         text=text,
         place=place,
         sha256=_fingerprint(document, spot.digests),
+        scope=keys.get("scope"),
     )
 
 
@@ -189,6 +191,8 @@ COLUMN: Mapping[str, Key] = {
     "items": Key(read_items),
     "stop_words": Key(read_texts),
     "keep": Key(choice(("identifying",))),
+    "type": Key(choice(("uuid", "text"))),
+    "shift": Key(read_shift),
 }
 PRIVACY: Mapping[str, Key] = {
     "k": Key(read_count),
@@ -214,6 +218,7 @@ METHOD: Mapping[str, Key] = {
 TOP: Mapping[str, Key] = {
     "source": Key(read_name, 'add source = "schema.table" above the first [table]: what to anonymize'),
     "target": Key(read_name, 'add target = "schema.table" above the first [table]: what to release'),
+    "scope": Key(read_text),
     "privacy": Key(_read_privacy, "add a table [privacy] with k = 5"),
     "method": Key(_read_method, f'add a table [method] with algorithm = "{FIRST}"'),
     "columns": Key(_read_columns, 'add a table [columns] with a line for each: zip = { role = "quasi" }'),

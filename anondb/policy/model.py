@@ -22,6 +22,7 @@ class Role(StrEnum):
     QUASI = "quasi"  # generalized
     SENSITIVE = "sensitive"  # released as it is; the diversity models look at it
     OTHER = "other"  # released as it is
+    PSEUDONYM = "pseudonym"  # released as a keyed code
 
 
 def is_kept(role: str, level: int | None) -> bool:
@@ -53,6 +54,14 @@ class Items:
 
 
 @dataclass(frozen=True)
+class DateShift:
+    """By whose secret number of days dates move, and how many that may be."""
+
+    by: str  # the column that names the person
+    days: int
+
+
+@dataclass(frozen=True)
 class Column:
     name: str
     role: Role
@@ -67,6 +76,8 @@ class Column:
     ] = ()  # by which its values are compared, in order of preference, instead of a hierarchy
     unknown: str | None = None  # "accept": many of its texts may mean nothing to its ontology
     keep: str | None = None  # "identifying": released as it is, although persons can be told by it
+    type: str = "uuid"  # of a pseudonym; or text
+    shift: DateShift | None = None  # dates move with their person
 
     @property
     def is_set(self) -> bool:
@@ -130,6 +141,7 @@ class Policy:
     text: str  # the file as it was read
     place: str  # what errors call it: the file's name
     sha256: str  # of what the policy says, not of how it is written
+    scope: str | None = None  # of its pseudonyms; None: the target's name
 
     # what reads a policy imports this module, so these import it when they are called
     @staticmethod

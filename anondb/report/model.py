@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from anondb.hierarchies.forms import VghTable
 from anondb.hierarchies.tree import Node
-from anondb.run.kept import Kept
+from anondb.run.kept import Kept, LinkedRows
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,7 @@ class ReportData:
     statements: tuple[Statement, ...] = ()
     comparison: Comparison | None = None
     kept: tuple[Kept, ...] = ()  # columns that are released as they are and know records apart
+    linked: tuple[LinkedRows, ...] = ()  # what pseudonyms give away
     package: str = ""  # the version of anondb
 
     @property

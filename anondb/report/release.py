@@ -76,6 +76,7 @@ def report_data(run: KeptRun, record: RunRecord) -> ReportData:
         suppression=None if account.suppression is None else Suppression(**vars(account.suppression)),
         statements=tuple(Statement(s.stage, s.name, s.sql, s.rows, s.ms) for s in record.steps),
         kept=account.kept,
+        linked=account.linked,
         package=record.package,
     )
 

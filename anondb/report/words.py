@@ -87,6 +87,7 @@ def _privacy(data: ReportData, run: RunSummary) -> Iterator[str]:
     else:
         yield "Some released records look like no other."
     yield from (column.sentence for column in data.kept)
+    yield from (pseudonym.sentence for pseudonym in data.linked)
     sentences = (model_in_words(model) for model in data.models if model.kind != "k_anonymity")
     yield from (sentence for sentence in sentences if sentence)
     risk = next((m for m in data.metrics if m.name == "prosecutor_max" and m.column is None), None)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 
 from anondb.errors import UsageError
 from anondb.run.account_checks import misfits
-from anondb.run.kept import Kept
+from anondb.run.kept import Kept, LinkedRows
 from anondb.run.run_account import (
     VERSION,
     BranchAccount,
@@ -61,6 +61,7 @@ def parsed(kept: object) -> RunAccount:
         seconds=reader.part(keys, "seconds", _mapping(_number), {}),
         notes=reader.part(keys, "notes", _mapping(_text), {}),
         kept=reader.part(keys, "kept", _list(_kept), ()),
+        linked=reader.part(keys, "pseudonyms", _list(_linked), ()),
         partitions=reader.part(keys, "partitions", _whole, None),
         bounds=reader.part(keys, "bounds", _text, None),
         fused=reader.part({"": keys} if keys.keys() >= set(_FUSED) else {}, "", _fused, None),
@@ -94,7 +95,7 @@ class _Reader:
 
 def _with_others(account: RunAccount, keys: Mapping[str, Any]) -> RunAccount:
     """What no field holds stays as it was: a part that is there and empty, too."""
-    held = {"version", "report", "seconds", "notes", "kept", *_COUNTS}
+    held = {"version", "report", "seconds", "notes", "kept", "pseudonyms", *_COUNTS}
     held |= {name for name in ("partitions", "bounds") if getattr(account, name) is not None}
     held |= set() if account.fused is None else set(_FUSED)
     return replace(account, others={key: value for key, value in keys.items() if key not in held})
@@ -172,6 +173,12 @@ def _kept(value: Any, at: str) -> Kept:
         share=_optional(keys, "share", at, _number),
         reasons=_optional(keys, "reasons", at, _list(_text)) or (),
     )
+
+
+def _linked(value: Any, at: str) -> LinkedRows:
+    keys = _object(value, at)
+    counts = (_whole(keys.get(count), f"{at}.{count}") for count in ("persons", "several", "most", "rare"))
+    return LinkedRows(_text(keys.get("column"), f"{at}.column"), *counts)
 
 
 def _fused(value: Any, _: str) -> FusionAccount:

@@ -28,8 +28,10 @@ from anondb.policy.check import written
 from anondb.policy.model import Column, Name, Policy, Role
 from anondb.policy.names import quoted
 from anondb.run.frequency_sql import MOST_COLUMNS
+from anondb.run.persons import in_form, misfits
 from anondb.run.plan import Plan
 from anondb.run.snapshot import SCHEMAS, BuiltInfo, Snapshot, TargetInfo
+from anondb.sqltree.released import Shift
 from anondb.sqltree.tables import TIMESTAMP_TYPES, Quasi, Sensitive, SourceColumn
 
 Table = dict[str, Any]
@@ -74,11 +76,18 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
                 problems.append(facts)
             else:
                 sensitive.append(Sensitive(len(sensitive) + 1, there[column.name], **facts))
+    for column in policy.columns:
+        if column.name in there:
+            problems += misfits(policy, column, there)
     if policy.privacy.unit in there:
         problems += _incomparable(policy, there[policy.privacy.unit])
     if problems:
         raise PolicyError(problems)
-    columns = tuple(c for c in snapshot.source.columns if named[c.name].role is not Role.IDENTIFIER)
+    columns = tuple(
+        in_form(named[c.name], c, there)
+        for c in snapshot.source.columns
+        if named[c.name].role is not Role.IDENTIFIER
+    )
     kept = [column for column in columns if named[column.name].role is not Role.QUASI]
     unit = there[policy.privacy.unit] if policy.privacy.unit is not None else None
     if unit is not None and unit.unique:
@@ -157,7 +166,8 @@ def rows_repeat(kept: Sequence[SourceColumn], rows: float) -> bool:
     """
     if len(kept) > MOST_COLUMNS or not all(column.equals_are_copies for column in kept):
         return False  # with their counts, they would be more columns than a table can have
-    return not kept or prod(inf if c.distinct is None else c.distinct for c in kept) <= rows / 10
+    combinations = (inf if c.distinct is None or isinstance(c.form, Shift) else c.distinct for c in kept)
+    return not kept or prod(combinations) <= rows / 10
 
 
 def _unnamed(policy: Policy, there: dict[str, SourceColumn], named: dict[str, Column]) -> Iterable[Problem]:

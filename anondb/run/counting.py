@@ -72,6 +72,10 @@ class Counting(ABC):
     def kept(self) -> list[KeptColumns]:
         return [(self.fresh, self.plan.kept)]
 
+    @property
+    def class_columns(self) -> list[str]:
+        return [q.name for q in self.encoded.quasi]
+
     def evaluate(self) -> None:
         wanted, run = self.job.options.evaluate, self.evaluated()
         if wanted != "none" and self.published.rows:

@@ -59,7 +59,7 @@ def take_keys(db: Runner, plan: Plan, names: Scratch) -> None:
     if not db.run(
         Statement(
             "keys",
-            keyed.keys(names, plan.policy.method.seed),
+            keyed.keys(names, plan.policy.method.seed, plan.scope),
             note="from the secret of the installation, which does not leave the server",
         )
     ):

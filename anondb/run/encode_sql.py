@@ -12,6 +12,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from anondb.hierarchies.forms import Dates, Intervals, Mask, StoredVgh, TableVgh, Values
+from anondb.run.persons_sql import kept_value, with_keys_of_forms
 from anondb.sqltree.build import (
     call,
     cast,
@@ -56,7 +57,7 @@ def raw_frequencies(
     all that is to be known. With a `unit`, the combinations of each person are counted apart.
     """
     values = {q.raw: grouping_value(q.column, "s") for q in quasi}
-    values |= {f"c{position}": counted_value(column, "s") for position, column in enumerate(counted, 1)}
+    values |= {f"c{position}": _counted(column) for position, column in enumerate(counted, 1)}
     values |= {"u": own_value(unit, "s")} if unit else {}
     query = (
         exp.select(*[exp.alias_(value, name, quoted=True) for name, value in values.items()])
@@ -64,7 +65,11 @@ def raw_frequencies(
         .from_(table(source.name, source.schema, "s"))
         .group_by(*[number(position) for position in range(1, len(values) + 1)])
     )
-    return create_scratch(names.raw, query)
+    return create_scratch(names.raw, with_keys_of_forms(query, names, counted))
+
+
+def _counted(column: SourceColumn) -> exp.Expr:
+    return counted_value(column, "s") if column.form is None else kept_value(column, "s")
 
 
 def records(names: Scratch, quasi: Sequence[Quasi]) -> exp.Select:

@@ -11,6 +11,7 @@ from anondb.methods.method import Job
 from anondb.methods.registry import method_of
 from anondb.run.engine import PostgresEngine
 from anondb.run.kept_columns import judge
+from anondb.run.persons import claim_scope, linked_rows
 from anondb.run.pipeline import swap
 from anondb.run.plan import Options, Plan
 from anondb.run.statement import Statement
@@ -52,6 +53,7 @@ def script(plan: Plan) -> str:
     engine = PostgresEngine(planned, plan)
     stages = method_of(plan.policy).stages(Job(planned, engine, plan, options, 0, fresh))
     for stage, doing in (
+        ("encode", lambda: claim_scope(planned, plan)),
         ("encode", stages.encode),
         ("search", stages.show_search),
         ("publish", lambda: engine.create_release(fresh, kept=True)),
@@ -59,6 +61,7 @@ def script(plan: Plan) -> str:
         ("publish", stages.publish),
         ("verify", stages.measure),
         ("verify", lambda: judge(engine, plan.policy, stages.kept())),
+        ("verify", lambda: linked_rows(engine, plan, stages.kept(), stages.class_columns)),
         ("evaluate", stages.evaluate),
         ("swap", lambda: swap(stages, Replacement(engine, planned, planned, plan, fresh, options), 0)),
     ):

@@ -51,6 +51,36 @@ class Kept:
         return asdict(self) | {"reasons": list(self.reasons)}
 
 
+@dataclass(frozen=True)
+class LinkedRows:
+    """What is known of persons by a pseudonym that links their rows."""
+
+    column: str
+    persons: int
+    several: int  # persons with more than one row
+    most: int  # rows of a person
+    rare: int  # persons whose rows, taken together, are those of fewer than k
+
+    @property
+    def sentence(self) -> str:
+        """What a reader of the summary should know of it."""
+        if self.several == 0:
+            return f'"{self.column}" is a pseudonym: nobody has more than one row, so that it links none.'
+        told = (
+            f"{self.rare:,} of them have rows that, taken together, fewer than k persons have: whoever knows that many "
+            "of a person's rows finds the person"
+            if self.rare
+            else "of each, at least k persons have the same rows"
+        )
+        return (
+            f'"{self.column}" is a pseudonym, and links the rows of {self.several:,} of {self.persons:,} persons, up '
+            f"to {self.most:,} each; {told}."
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
 def _percent(share: float) -> str:
     """Never 100% of what is not all."""
     return "100%" if share == 1 else f"{min(share, 0.999):.1%}".replace(".0%", "%")

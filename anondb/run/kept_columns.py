@@ -11,6 +11,7 @@ from anondb.run.engine import Engine
 from anondb.run.kept import Kept
 from anondb.run.linked_sql import relation_text
 from anondb.run.statement import no_rows
+from anondb.sqltree.released import Pseudonym
 from anondb.sqltree.tables import Relation, SourceColumn
 
 IDENTIFYING = """
@@ -27,6 +28,7 @@ def judge(engine: Engine, policy: Policy, tables: Iterable[KeptColumns]) -> tupl
     """The kept columns that matter, in the order of the policy."""
     by_name: dict[str, tuple[str, float | None, list[str]]] = {}
     for relation, columns in tables:
+        columns = [column for column in columns if not isinstance(column.form, Pseudonym)]
         if columns:
             names, unique = [c.name for c in columns], [c.name for c in columns if c.unique]
             answers = no_rows("of_column", "kind", "share", "reasons")

@@ -13,10 +13,9 @@ from enum import StrEnum
 from sqlglot import exp
 
 from anondb.run.encode_sql import dense_rank
+from anondb.run.persons_sql import KEYS, key_of
 from anondb.sqltree.build import call, cast, col, create_scratch, ident, named, query, scratch, string
 from anondb.sqltree.tables import Scratch
-
-_ALIAS = "key"
 
 
 class Key(StrEnum):
@@ -26,20 +25,25 @@ class Key(StrEnum):
     RECORD = "record number"
     CLASS = "class id"
     DRAW = "draw"
+    PSEUDONYM = "pseudonym"
+    SHIFT = "shift"
 
-    @property
-    def scoped(self) -> bool:
-        """Whether the seed of the policy changes it."""
-        return self is not Key.ORDER
+    def within(self, seed: int, scope: str | None) -> str | None:
+        """What of a policy changes it: nothing, its seed, or its scope; None where the policy has no use for it."""
+        if self in (Key.PSEUDONYM, Key.SHIFT):
+            return scope
+        return "" if self is Key.ORDER else str(seed)
 
 
-def keys(names: Scratch, seed: int) -> exp.Create:
+def keys(names: Scratch, seed: int, scope: str | None = None) -> exp.Create:
     """The run's keys, in one row."""
     columns: list[exp.Expr] = []
     sources: list[exp.Table] = []
     for place, key in enumerate(Key, 1):
+        if (within := key.within(seed, scope)) is None:
+            continue
         columns += [named(col(f"{part}_key", f"k{place}"), _column(key, part)) for part in ("inner", "outer")]
-        derived = call("anondb.derived_key", string(key), string(str(seed) if key.scoped else ""))
+        derived = call("anondb.derived_key", string(key), string(within))
         sources.append(exp.Table(this=derived, alias=exp.TableAlias(this=ident(f"k{place}"))))
     joins = [exp.Join(this=source, kind="CROSS") for source in sources[1:]]
     return create_scratch(names.keys, query(columns, sources[0], joins=joins))
@@ -47,7 +51,7 @@ def keys(names: Scratch, seed: int) -> exp.Create:
 
 def with_keys(select: exp.Select, names: Scratch) -> exp.Select:
     """Gives a query the run's keys."""
-    select.append("joins", exp.Join(this=scratch(names.keys, _ALIAS), kind="CROSS"))
+    select.append("joins", exp.Join(this=scratch(names.keys, KEYS), kind="CROSS"))
     return select
 
 
@@ -59,8 +63,7 @@ def keyed(key: Key, values: Sequence[exp.Expr]) -> exp.Expr:
     texts = cast(exp.Array(expressions=[cast(value.copy(), "text") for value in values]), "text")
     # as the database has it: one that knows no encoding could not convert it
     message = call("convert_to", texts, call("getdatabaseencoding"))
-    inner, outer = (col(_column(key, part), _ALIAS) for part in ("inner", "outer"))
-    return call("anondb.keyed_hash", inner, outer, message)
+    return call("anondb.keyed_hash", *key_of(key.name.lower()), message)
 
 
 def keyed_rank(key: Key, values: Sequence[exp.Expr]) -> exp.Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Protocol
 
 from anondb.db.connection import Connection
@@ -14,6 +15,7 @@ from anondb.methods.method import Job, Stages
 from anondb.methods.registry import method_of
 from anondb.run.engine import PostgresEngine
 from anondb.run.kept_columns import judge, refuse
+from anondb.run.persons import claim_scope, linked_rows
 from anondb.run.plan import Options, Plan
 from anondb.run.result import Result, with_kept_columns
 from anondb.run.swap import Replacement
@@ -58,6 +60,8 @@ class Pipeline:
         engine = PostgresEngine(self.db, plan)
         stages = method_of(plan.policy).stages(Job(self.db, engine, plan, self.options, self.run, fresh))
         with self.stage("encode"):
+            if self.now is not None:
+                claim_scope(self.db, plan)
             stages.encode()
         with self.stage("search"):
             stages.search()
@@ -69,6 +73,7 @@ class Pipeline:
             stages.measure()
             stages.verify()
             kept = judge(engine, plan.policy, stages.kept())
+            linked = linked_rows(engine, plan, stages.kept(), stages.class_columns)
             if self.now is not None:  # who tries a policy out publishes nothing, and is told all the same
                 refuse(plan.policy, kept)
         with self.stage("evaluate"):
@@ -77,7 +82,8 @@ class Pipeline:
             with self.stage("swap"):
                 self.now.stage = "swap"
                 swap(stages, Replacement(engine, self.db, self.now, plan, fresh, self.options), self.run)
-        return with_kept_columns(run_columns.noted(plan, stages.result(self.seconds)), kept)
+        result = with_kept_columns(run_columns.noted(plan, stages.result(self.seconds)), kept)
+        return replace(result, linked=linked)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from anondb.errors import UsageError
 from anondb.hierarchies.forms import VghTable
-from anondb.policy.model import Policy
+from anondb.policy.model import Name, Policy
 from anondb.run.snapshot import BuiltInfo, TargetInfo
 from anondb.sqltree.tables import ItemRows, Quasi, Relation, Scratch, Sensitive, SourceColumn
 
@@ -67,6 +67,13 @@ class Plan:
     items: ItemRows | None = None  # where the texts of a set are, if not in the source
     whole_rows: bool = False  # rows repeat: the first pass counts them as a whole, and there is no second
     places: tuple[Place, ...] = ()  # the tables of the release
+
+    @property
+    def scope(self) -> str | None:
+        """Of what keys give: pseudonyms, and days by which dates move; None where there are none."""
+        if all(column.form is None for column in self.columns):
+            return None
+        return self.policy.scope or str(Name(self.target.schema, self.target.name))
 
     @property
     def kept(self) -> tuple[SourceColumn, ...]:

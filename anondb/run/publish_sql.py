@@ -15,6 +15,7 @@ from sqlglot import exp
 from anondb.models.sql import Models, class_rows, judged_rows
 from anondb.run.encode_sql import with_dictionaries
 from anondb.run.keyed_sql import Key, keyed, keyed_rank, with_keys
+from anondb.run.persons_sql import kept_value
 from anondb.sqltree.build import (
     call,
     cast,
@@ -129,7 +130,7 @@ def insert_records(
     chosen: Sequence[Chosen],
 ) -> exp.Insert:
     """The second pass over the source: every record whose combination of values is released."""
-    kept = [col(column.name, "s") for column in _kept(columns, chosen)]
+    kept = [kept_value(column, "s") for column in _kept(columns, chosen)]
     rows = ordered(chosen, kept, "v").from_(table(source.name, source.schema, "s"))
     rows = rows.join(scratch(names.combinations, "v"), on=exp.and_(*map(_same_value, chosen)))
     return insert_ordered(fresh, columns, chosen, with_keys(rows, names))

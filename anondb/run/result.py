@@ -10,7 +10,7 @@ from anondb.evaluation.metric_value import MetricValue, by_column, by_key, notes
 from anondb.methods.method import Finding, Job
 from anondb.policy.model import Name, Role, is_kept
 from anondb.run import account_reader
-from anondb.run.kept import Kept
+from anondb.run.kept import Kept, LinkedRows
 from anondb.run.run_account import VERSION
 from anondb.sqltree.tables import Relation
 
@@ -31,6 +31,7 @@ class Result:
     seconds: Mapping[str, float]  # per stage
     finding: Finding  # what the method found on its way
     kept: tuple[Kept, ...] = ()  # columns released as they are that know records apart
+    linked: tuple[LinkedRows, ...] = ()  # what its pseudonyms give away
     built: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # column → its hierarchy
     metrics: Mapping[str, float] = field(default_factory=dict)  # of the release's classes and models
     metric_values: tuple[MetricValue, ...] = ()  # of utility and risk
@@ -86,6 +87,7 @@ class Result:
             **self.finding.as_json(),
             **({"built": dict(self.built)} if self.built else {}),
             **({"kept": [column.as_json() for column in self.kept]} if self.kept else {}),
+            **({"pseudonyms": [column.as_json() for column in self.linked]} if self.linked else {}),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "metrics": self.all_metrics(),
             "notes": notes(self.metric_values),

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from anondb.run.kept import Kept
+from anondb.run.kept import Kept, LinkedRows
 
 VERSION = 2  # version 1 has no number: it is what was kept before there were versions
 
@@ -122,6 +122,7 @@ class RunAccount:
     seconds: Mapping[str, float] = field(default_factory=dict)  # per stage
     notes: Mapping[str, str] = field(default_factory=dict)  # of figures, by their keys
     kept: tuple[Kept, ...] = ()  # columns released as they are that know records apart
+    linked: tuple[LinkedRows, ...] = ()  # what pseudonyms give away
     partitions: int | None = None  # where records are partitioned
     bounds: str | None = None  # of the ranges that partitions are released as
     fused: FusionAccount | None = None  # where records are fused
@@ -144,6 +145,7 @@ class RunAccount:
             **{name: value for name, value in search.items() if value is not None},
             **({} if self.fused is None else asdict(self.fused)),
             **({"kept": [column.as_json() for column in self.kept]} if self.kept else {}),
+            **({"pseudonyms": [column.as_json() for column in self.linked]} if self.linked else {}),
             "seconds": dict(self.seconds),
             "notes": dict(self.notes),
             "report": self._report(),

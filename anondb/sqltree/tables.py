@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
 from anondb.hierarchies.forms import ROOT, Hierarchy, StoredVgh, TableVgh, Values
+from anondb.sqltree.released import Pseudonym, Shift
 
 # Types whose equal values have equal texts, so that the fast typed grouping and the text agree. Values of all
 # others (numeric 1.0 = 1.00, float8 -0 = 0, interval '1 mon' = '30 days', …) can have several spellings.
@@ -35,6 +36,17 @@ class SourceColumn:
     unique: bool = False  # no two rows have the same value, and none has NULL
     compared_as: str | None = "text"  # its base type, which says what values are equal; None if it does not
     indistinct: str | None = None  # a collation that takes texts of different bytes for equal
+    form: Pseudonym | Shift | None = None  # in which it is released, where not as it is
+
+    @property
+    def as_released(self) -> SourceColumn:
+        """The column as the release has it, which knows nothing of persons."""
+        match self.form:
+            case Pseudonym(type_):
+                return replace(self, type=type_, base=type_, collation=None, unique=False, form=None)
+            case Shift():
+                return replace(self, type=self.compared_as or self.type, unique=False, form=None)
+        return self
 
     @property
     def equal_as_text(self) -> bool:
@@ -47,7 +59,12 @@ class SourceColumn:
 
     @property
     def equals_are_copies(self) -> bool:
-        return self.base in _COPIES
+        return self.form is not None or self.base in _COPIES
+
+    @property
+    def has_one_text(self) -> bool:
+        """Equal values have one text by which a person can be known, as counting takes them."""
+        return self.base in _EQUAL_ONCE_GROUPED and self.indistinct is None
 
     @property
     def is_text(self) -> bool:
@@ -122,8 +139,7 @@ class Quasi(Coded):
         # what a hierarchy lists are texts, each with labels of its own
         if isinstance(self.hierarchy, StoredVgh | TableVgh):
             return False
-        grouped = self.column.base in _EQUAL_ONCE_GROUPED and self.column.indistinct is None
-        return super().has_spellings and not grouped
+        return super().has_spellings and not self.column.has_one_text
 
     def as_range(self) -> Quasi:
         """Without its hierarchy, where a range of values says more: of numbers and dates."""

@@ -136,3 +136,41 @@ comment on function anondb.identifying_columns(regclass, name[], name[]) is
 'counts, how many different ones there are (of large tables estimated), their share, and why the '
 'column identifies (unique, e-mail, phone, free text; empty if it does not). NULLs, and values '
 'that more than a tenth of the records share, do not count.';
+
+create function anondb.linked_rows(release regclass, pseudonym name, quasi name[], k bigint)
+returns table (persons bigint, several bigint, most bigint, rare bigint)
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
+-- The rows of a person are known by their classes, each as often as it comes. NULL is nobody.
+begin
+    perform anondb.check_columns(release, quasi || pseudonym);
+    execute format(
+        'select count(*), count(*) filter (where p.n > 1), coalesce(max(p.n), 0)
+         from (select count(*) as n from %2$s as t where t.%1$I is not null group by t.%1$I) as p',
+        pseudonym, release)
+    into persons, several, most;
+    if several = 0 then
+        rare := 0;
+        return next;
+        return;
+    end if;
+    return query execute format(
+        'with class as (
+             select t.%1$I as person, %2$s as class from %3$s as t where t.%1$I is not null),
+         tree as (
+             select c.person, count(*) as n, array_agg(c.class order by c.class) as classes
+             from class as c group by c.person),
+         alike as (select count(*) as persons, max(t.n) as n from tree as t group by t.classes)
+         select coalesce(sum(a.persons), 0)::bigint,
+                coalesce(sum(a.persons) filter (where a.n > 1), 0)::bigint,
+                coalesce(max(a.n), 0),
+                coalesce(sum(a.persons) filter (where a.persons < $1), 0)::bigint
+         from alike as a',
+        pseudonym,
+        (select format('dense_rank() over (order by %s)', string_agg(format('t.%I', q), ', '))
+         from unnest(quasi) as q),
+        release)
+    using k;
+end $$;
+comment on function anondb.linked_rows(regclass, name, name[], bigint) is
+'What a pseudonym that links the rows of a person gives away: persons, those with several rows, '
+'the most rows of one, and persons whose rows, taken together, are those of fewer than k.';

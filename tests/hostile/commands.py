@@ -78,7 +78,7 @@ def write_files(folder: Path) -> None:
     models = f"k = 3\nsuppression = 0.9\nl_diversity = {tops}\n"
     models += 't_closeness = { column = "diagnosis", t = 0.9 }'
     policies = {
-        "datafly": policy("datafly", full, privacy=models),
+        "datafly": policy("datafly", full | {"id": '{ role = "pseudonym" }'}, privacy=models),
         "incognito": policy("incognito", full, privacy='k = 2\nunit = "id"\nsuppression = 0.5'),
         "optimal": policy("optimal", full, target="best"),
         "models": policy(
@@ -223,6 +223,7 @@ select anondb.covers('[20, 30)', '25');
 select anondb.record_linkage('visits', 'coded', 'id', '{age,zip}', 'text');
 select anondb.utility('visits', 'coded', 'id', '{age,zip}');
 select anondb.discernibility('visits', '{age}');
+select anondb.linked_rows('visits', 'zip', '{age}', 3);
 select anondb.risk('visits', '{age,zip}');
 select anondb.risk('visits', '{age,zip}', unit => 'id');
 select anondb.vgh_gsl('reason', source => 'visits', source_column => 'reason');

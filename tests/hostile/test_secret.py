@@ -68,6 +68,7 @@ def forms() -> Iterator[str]:
     """The secret and the keys that come from it, as whoever looks for them would find them written."""
     purposes = ("record number", "class id", "draw")
     keys = [SECRET, derived("row order", ""), *(derived(purpose, "0") for purpose in purposes)]
+    keys += [derived(purpose, "share.datafly") for purpose in ("pseudonym", "shift")]
     keys += [bytes(byte ^ pad for byte in key) for key in keys for pad in (0x36, 0x5C)]
     for key in keys:
         for digits in (key[:16].hex(), key[16:].hex()):  # half of it, as it may be broken or a uuid

@@ -8,7 +8,7 @@ from anondb.errors import UsageError
 from anondb.methods.full_domain import search as searching
 from anondb.methods.full_domain.nodes import node_states
 from anondb.methods.lattice_listing import OpenLattice
-from anondb.run.encode import encode
+from anondb.run.encode import encode, take_keys
 from anondb.run.search import refuse_impossible
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ MOST_NODES = 200_000  # in a listing of all
 def explored(method: FullDomain, job: Job, *, full: bool) -> OpenLattice:
     """Searches as a run would, and tells what it knows of each node; `full` checks every one."""
     plan, names = job.plan, job.plan.scratch(job.run)
+    if plan.scope is not None:
+        take_keys(job.db, plan, names)
     encoded = encode(job.db, job.engine, plan, names, job.options)
     refuse_impossible(plan, encoded)
     search = searching.prepare(job.db, plan, names, encoded, job.options)

@@ -67,7 +67,7 @@ class LeDiversity(ReleaseMethod):
         [model] = policy.privacy.models
         hidden = model.column
         tables = {
-            QUASI: [c for c in columns if c.name != hidden],
+            QUASI: [c.as_released for c in columns if c.name != hidden],
             SENSITIVE: [c for c in columns if c.name == hidden],
         }
         targets = snapshot.tables or [TargetInfo(there) for there in parts(snapshot.target.relation)]

@@ -11,6 +11,7 @@ from sqlglot import exp
 from anondb.models.le_diversity_sql import path_of
 from anondb.run.encode_sql import measured, raw_frequencies
 from anondb.run.keyed_sql import Key, keyed, with_keys
+from anondb.run.persons_sql import kept_value
 from anondb.sqltree.build import (
     call,
     cast,
@@ -81,7 +82,7 @@ def copied(column: SourceColumn, columns: Sequence[SourceColumn]) -> SourceColum
 
 def copy(names: RecordScratch, source: Relation, columns: Sequence[SourceColumn]) -> exp.Create:
     """The one pass over the source."""
-    values: list[exp.Expr] = [col(c.name, "s") for c in columns]
+    values: list[exp.Expr] = [kept_value(c, "s") for c in columns]
     kept = [named(value, copied(c, columns).name) for value, c in zip(values, columns, strict=True)]
     hashed = named(keyed(Key.RECORD, values), "hash")
     rows = query([*kept, hashed], table(source.name, source.schema, "s"))

@@ -184,6 +184,10 @@ class Anatomy:
         in_quasi, in_sensitive = parts(self.fresh)
         return [(in_quasi, shown), (in_sensitive, [hidden])]
 
+    @property
+    def class_columns(self) -> list[str]:
+        return [CLASS_ID.name]
+
     def evaluate(self) -> None:
         """The k of the quasi-identifiers, which are released as they are; the other figures are known."""
         names, quasi = [q.name for q in self.quasi], part(self.fresh, QUASI)

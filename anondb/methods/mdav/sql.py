@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from anondb.methods.mdav.mdav import SET_TYPE
 from anondb.run.keyed_sql import Key, keyed, with_keys
+from anondb.run.persons_sql import kept_value, with_keys_of_forms
 from anondb.sqltree.build import (
     call,
     cast,
@@ -39,15 +40,14 @@ def records(
 ) -> exp.Create:
     """Every record with a number, in the order of its values: the same for the same data, however it lies."""
     own = col(sets.name if items is None else items.key, "s")
-    values = [col(column.name, "s") for column in kept]
+    values = [kept_value(column, "s") for column in kept]
     keys = [collate_c(cast(value.copy(), "text")) for value in (own, *values)]
     order = exp.Order(expressions=[exp.Ordered(this=key, nulls_first=True) for key in keys])
     rid = cast(exp.Window(this=call("row_number"), order=order), "int")
     texts = named(cast(own, SET_TYPE), "texts") if items is None else named(own, "key")
     columns = [named(value, f"c{place}") for place, value in enumerate(values, 1)]
-    return create_scratch(
-        names.records, query([named(rid, "rid"), texts, *columns], table(source.name, source.schema, "s"))
-    )
+    rows = query([named(rid, "rid"), texts, *columns], table(source.name, source.schema, "s"))
+    return create_scratch(names.records, with_keys_of_forms(rows, names, kept))
 
 
 def texts(names: Scratch, items: ItemRows | None) -> exp.Create:

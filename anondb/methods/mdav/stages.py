@@ -206,6 +206,10 @@ class Microaggregation:
     def kept(self) -> list[KeptColumns]:
         return [(self.fresh, self.plan.kept)]
 
+    @property
+    def class_columns(self) -> list[str]:
+        return [quasi.name for quasi in self.plan.quasi]
+
     def evaluate(self) -> None:
         self.report = self._account()
         if self.job.options.evaluate != "none" and self.published.rows:
