@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
+from typing import BinaryIO
 
 OWNER, ALL = 0o600, 0o644
 """Modes: the owner reads and writes; all others read."""
@@ -17,7 +19,14 @@ mode: ContextVar[int] = ContextVar("mode", default=OWNER)
 
 
 def write(path: Path | str, text: str, *, private: bool = False, replace: bool = True) -> None:
-    """A new file in the place of whatever had this name: no link is followed, and no wider mode stays.
+    """A new file in the place of whatever had this name: no link is followed, and no wider mode stays."""
+    with opened(path, private=private, replace=replace) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def opened(path: Path | str, *, private: bool = False, replace: bool = True) -> Iterator[BinaryIO]:
+    """The same for what is written piece by piece; the file is there once all of it was written.
 
     It is made beside its place under a name that nobody can guess, and renamed: in a directory that all can
     write, another user's link or file is never written into. Pipes and devices (/dev/stdout) are written to.
@@ -26,12 +35,13 @@ def write(path: Path | str, text: str, *, private: bool = False, replace: bool =
     """
     place = Path(path)
     if replace and _is_stream(place):
-        with place.open("w", encoding="utf-8") as stream:
-            stream.write(text)
+        with place.open("wb") as stream:
+            yield stream
         return
     fresh = _create(place)
     try:
-        fresh.write_text(text, encoding="utf-8")
+        with fresh.open("wb") as file:
+            yield file
         fresh.chmod(OWNER if private else mode.get())
         if replace:
             fresh.replace(place)

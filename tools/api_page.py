@@ -27,6 +27,7 @@ ROOMS = {
     "db.ontologies": api.Ontologies,
     "db.synthetic": api.Synthetic,
     "db.releases": api.Releases,
+    "db.tables": api.Tables,
     "db.secret": api.Secret,
     "Policy": anondb.Policy,
     "Release": anondb.Release,

@@ -7,6 +7,7 @@ from anondb.api.release import Release
 from anondb.api.releases import Releases
 from anondb.api.secret import Secret
 from anondb.api.synthetic import Synthetic
+from anondb.api.tables import Tables
 
 __all__ = [
     "Database",
@@ -16,5 +17,6 @@ __all__ = [
     "Releases",
     "Secret",
     "Synthetic",
+    "Tables",
     "connect",
 ]

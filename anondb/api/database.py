@@ -23,6 +23,7 @@ from anondb.api.release import Release
 from anondb.api.releases import Releases
 from anondb.api.secret import Secret
 from anondb.api.synthetic import Synthetic
+from anondb.api.tables import Tables
 from anondb.db import introspect as catalog
 from anondb.db.connection import Connection, Door, find, is_free, is_superuser
 from anondb.db.install import older_policies, removal, upgrade
@@ -98,6 +99,11 @@ class Database:
     def releases(self) -> Releases:
         """What was released: evaluate, report, compare."""
         return Releases(self.door, self.session)
+
+    @cached_property
+    def tables(self) -> Tables:
+        """Tables: load them from files, look at them, export releases."""
+        return Tables(self.session)
 
     @cached_property
     def secret(self) -> Secret:

@@ -34,6 +34,9 @@ class _Commands(TyperGroup):
 # Commands and groups of them, in the order of the help, with the module of each; what is not called is not loaded.
 _COMMANDS = {
     "demo": "demo",
+    "load": "tables",
+    "show": "tables",
+    "export": "tables",
     "plan": "policies",
     "run": "policies",
     "lattice": "lattice",

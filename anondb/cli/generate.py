@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from anondb.api import connect
 from anondb.cli.options import Dsn, Json, Public
-from anondb.cli.output import echo, echo_json, err, is_watched, out, plain, table, write
+from anondb.cli.output import echo, echo_json, err, out, plain, progress_bar, table, write
 from anondb.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,7 +88,7 @@ def generate(
                 nl=False,
             )
             return
-        with _progress("tables" if all_distributions else "rows") as progress:
+        with progress_bar("tables" if all_distributions else "rows") as progress:
             if all_distributions:
                 grid = db.synthetic.grid(
                     domain, target, sizes=counts, sort=sort, seed=seed, progress=progress
@@ -202,19 +199,3 @@ def _dependencies(given: list[str]) -> dict[str, tuple[str, ...]]:
 def _only(fits: bool, message: str) -> None:
     if not fits:
         raise UsageError(message, hint="see anondb generate --help")
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=err,
-        transient=True,
-        disable=not is_watched(),
-    )
-    with bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

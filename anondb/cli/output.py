@@ -6,7 +6,8 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -16,7 +17,14 @@ from typing import TYPE_CHECKING, Any, Self
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -162,6 +170,23 @@ def write(text: str, file: Path | None) -> None:
 
 def reason_of(error: Exception) -> str:
     return getattr(error, "strerror", None) or "its name is not possible"
+
+
+@contextmanager
+def progress_bar(what: str, *, bytes_: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal only; what it gives is told how much is done, and of how much."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        DownloadColumn() if bytes_ else MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=err,
+        transient=True,
+        disable=not is_watched(),
+    )
+    with bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 class RunProgress:

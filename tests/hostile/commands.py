@@ -70,6 +70,7 @@ def write_files(folder: Path) -> None:
     (folder / "kinds.csv").write_text("child,parent\n" + "".join(f"{c},{p}\n" for c, p in edges))
     (folder / "reason.csv").write_text("\n".join(leaves))
     (folder / "disease.csv").write_text(DISEASES)
+    (folder / "rows.csv").write_text("age;zip;seen;weight\n30;01234;31.12.2024;72,5\n31;;1.1.2025;\n")
     known = {"id": IDENTIFIER, "diagnosis": SENSITIVE}
     reason = '{ role = "quasi", hierarchy = "reason" }'
     meant = '{ role = "quasi", ontology = "kinds" }'
@@ -146,6 +147,9 @@ COMMANDS = """
     vgh load reason reason.csv --ontology kinds --replace
     vgh load disease disease.csv
     vgh list
+    load rows.csv --table loaded
+    load rows.csv --table loaded --replace
+    show loaded
     vgh score reason --table visits --column reason
     vgh senses reason
     vgh show reason
@@ -156,6 +160,7 @@ COMMANDS = """
     plan datafly.toml
     run datafly.toml --evaluate full --report datafly.html
     run datafly.toml
+    export share.datafly datafly.csv
     run taken.toml --replace
     run incognito.toml --evaluate full
     run optimal.toml --evaluate full

@@ -15,6 +15,7 @@ COMMANDS = {
     "run": ("run", "{policy}", "--report", "{file}"),
     "report": ("report", "last", "--out", "{file}"),
     "export": ("vgh", "export", "zips", "{file}"),
+    "release": ("export", "share.admissions", "{file}"),
     "show": ("vgh", "show", "zips", "--format", "svg", "--out", "{file}"),
     "rank": ("vgh", "rank", "zips", "--report", "{file}"),
     "learn": ("learn", "hospital.admissions", "--threshold", "2", "--identifier", "name", "--out", "{file}"),

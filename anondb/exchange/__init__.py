@@ -1,0 +1,1 @@
+"""Files that come in: tables as CSV, and projects of ARX."""
