@@ -12,6 +12,7 @@ from anondb.api import connect
 from anondb.cli.options import Dsn, Json, Public
 from anondb.cli.output import echo, echo_json, err, out, plain, progress_bar, table, write
 from anondb.errors import UsageError
+from anondb.synthetic.ready_policy import ReadyPolicy, ready_policy, require_free, save
 
 if TYPE_CHECKING:
     from anondb.synthetic.generation import Grid
@@ -52,6 +53,13 @@ def generate(
         Path | None,
         typer.Option(metavar="FILE.html", help="With --all-distributions: a picture of the tables."),
     ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="POLICY.toml",
+            help="A policy for the table, with a hierarchy for each column that needs one.",
+        ),
+    ] = None,
     public: Public = False,
     as_json: Json = False,
     dsn: Dsn = None,
@@ -68,17 +76,21 @@ def generate(
 
       anondb generate insurance --rows 5000 --table varied --distribution occupation=normal,activity=poisson
 
+      anondb generate adult --rows 30000 --table people --policy people.toml
+
       anondb generate adult --all-distributions --sizes 5000,10000 --table bench --report bench.html
     """
     if all_distributions:
         _only(
-            rows is None and distribution is None and not print_,
+            rows is None and distribution is None and not print_ and policy is None,
             "--all-distributions makes them all: give --sizes",
         )
     else:
         _only(sizes is None and report is None, "--sizes and --report need --all-distributions")
         _only(rows is not None, "how many rows? give --rows")
+        _only(policy is None or not print_, "--policy is for a table that is made: leave --print out")
     counts = None if sizes is None else _sizes(sizes)
+    ready = None if policy is None else _ready_policy(domain, target, policy)
     with connect(dsn) as db:
         if print_:
             echo(
@@ -103,12 +115,26 @@ def generate(
                     seed=seed,
                     progress=progress,
                 )
+    if ready is not None and policy is not None:
+        save(ready, policy, _folder(policy))
     if all_distributions:
         _tell_grid(grid, report, as_json)
     elif as_json:
         echo_json({"domain": domain, "table": target, "rows": made, "seed": seed})
     else:
         out.print(f"{plain(target)}: {made:,} rows of {plain(domain)}, seed {seed}")
+        if policy is not None:
+            out.print(f"a policy for it, to be run with: anondb run {plain(str(policy))}")
+
+
+def _folder(policy: Path) -> str:
+    """Where the hierarchies of a policy lie, beside it."""
+    return f"{policy.stem}_hierarchies"
+
+
+def _ready_policy(domain: str, target: str, policy: Path) -> ReadyPolicy:
+    require_free(policy, _folder(policy))
+    return ready_policy(domain, target, f"{target}_shared", _folder(policy))
 
 
 def learn(

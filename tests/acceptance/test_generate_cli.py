@@ -12,7 +12,8 @@ import pytest
 from anondb.api import Database
 from anondb.cli import generate as commands
 from anondb.errors import AnondbError, UsageError
-from anondb.synthetic.cocoa import recipe
+from anondb.policy.model import Policy
+from anondb.synthetic.cocoa import possible, recipe
 from anondb.synthetic.domain import Frequencies, Range
 from anondb.synthetic.domain_file import NAMES, load, parse
 from anondb.synthetic.learning import LearnOptions
@@ -51,6 +52,8 @@ def test_the_printed_sql_makes_the_same_table(cli: Cli, db: Database) -> None:
         ({"rows": 5, "sizes": "5"}, "--all-distributions"),
         ({"rows": 5, "all_distributions": True}, "give --sizes"),
         ({"sizes": "5,x", "all_distributions": True}, "list of numbers"),
+        ({"rows": 5, "print_": True, "policy": Path("p.toml")}, "leave --print out"),
+        ({"sizes": "5", "all_distributions": True, "policy": Path("p.toml")}, "makes them all"),
     ],
 )
 def test_options_that_do_not_fit_are_told(options: dict[str, Any], told: str) -> None:
@@ -127,6 +130,35 @@ def test_a_generated_table_is_anonymized_like_any_other(db: Database, tmp_path: 
     query = "select anondb.k_anonymity('released', %s::name[]) >= 5, (select count(*) from released)"
     found = db.connection.execute(query, (list(columns[1:4]),)).fetchall()
     assert found == [(True, 1000)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_domain_has_a_policy_that_runs_with_a_hierarchy_of_all_values(
+    cli: Cli, db: Database, tmp_path: Path, name: str
+) -> None:
+    file = tmp_path / "people.toml"
+    output(cli, "generate", name, "--rows", "3000", "--table", "people", "--policy", file)
+    policy = Policy.load(file)
+    assert tuple(column.name for column in policy.columns) == load(name).columns
+    folder = tmp_path / "people_hierarchies"
+    for hierarchy in folder.iterdir():
+        leaves = [line.partition(";")[0] for line in hierarchy.read_text().splitlines()]
+        assert sorted(leaves) == sorted(possible(load(name), hierarchy.stem) or ())
+    result = db.run(file).result
+    assert result.k >= 5
+    assert result.suppressed <= 150
+    again = cli("generate", name, "--rows", "9", "--table", "others", "--policy", file)
+    assert again.returncode == 2
+    assert '"people.toml" exists already' in again.stderr
+    assert db.connection.execute("select to_regclass('public.others')").fetchall() == [(None,)]
+
+
+def test_a_domain_of_ones_own_has_no_policy_to_go_with(cli: Cli, tmp_path: Path) -> None:
+    domain = tmp_path / "own.toml"
+    domain.write_text("[attributes.a]\nfrequencies = { x = 1 }")
+    told = cli("generate", domain, "--rows", "9", "--table", "t", "--policy", tmp_path / "p.toml")
+    assert told.returncode == 2
+    assert "anondb draft t" in told.stderr
 
 
 PEOPLE = """
