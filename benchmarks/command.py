@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ _BACKENDS = """
 select a.pid from pg_catalog.pg_stat_activity as a
 where a.datname = current_database() and a.pid <> all(%s)
 """
+_LOADED = "import anondb.run.release, anondb.methods.full_domain.search, anondb.methods.full_domain.optimal"
 _TEMPORARY = "select d.temp_bytes from pg_catalog.pg_stat_database as d where d.datname = current_database()"
 
 
@@ -81,8 +85,23 @@ def run(conninfo: str, command: Sequence[str], environment: Mapping[str, str] | 
 
 def policy(conninfo: str, python: str, file: Path) -> tuple[dict[str, float | None], dict[str, Any]]:
     """`anondb run`, whole, and what it says of itself."""
-    measured = run(conninfo, [python, "-m", "anondb", "run", str(file), "--json"])
+    compiled = {"PYTHONPYCACHEPREFIX": _compiled(python), "PYTHONDONTWRITEBYTECODE": ""}
+    measured = run(conninfo, [python, "-m", "anondb", "run", str(file), "--json"], compiled)
     return measured.figures(), json.loads(measured.output)
+
+
+@cache
+def _compiled(python: str) -> str:
+    """A folder with the modules that a run loads, compiled: as an installer leaves them.
+
+    Without it a machine that is told to keep no bytecode would compile them in each run.
+    """
+    folder = tempfile.mkdtemp(prefix="anondb-bytecode-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
+    for call in (["-m", "compileall", "-q", "anondb"], ["-c", _LOADED], ["-m", "anondb", "run", "--help"]):
+        subprocess.run([python, *call], env=environment, cwd=_TOP, stdout=subprocess.DEVNULL, check=True)
+    return folder
 
 
 class _Watch(threading.Thread):

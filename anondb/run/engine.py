@@ -7,10 +7,10 @@ and a distributed one differs here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from anondb.run import encode_sql, publish_sql, swap_sql
+from anondb.run import encode_sql, publish_sql, shared_sql, swap_sql
 from anondb.run.plan import Place, Plan
 from anondb.run.publish_sql import Chosen
 from anondb.run.statement import CLASS_COUNTS, MANY, Answer, Runner, Statement, row
@@ -68,6 +68,7 @@ class PostgresEngine:
 
     db: Runner
     plan: Plan
+    unlogged: set[Relation] = field(default_factory=set)  # tables that need not outlive a crash
 
     def count_combinations(self, names: Scratch) -> None:
         plan = self.plan
@@ -81,6 +82,8 @@ class PostgresEngine:
         for place in self.plan.places:
             # what is copied to where a release stands need not outlive a crash
             unlogged = kept and place.replaces
+            if unlogged:
+                self.unlogged.add(place.fresh(fresh))
             made = publish_sql.create_release(place.fresh(fresh), place.columns, unlogged=unlogged)
             self.db.run(Statement(f"create release{place.suffix}", made))
 
@@ -89,8 +92,31 @@ class PostgresEngine:
 
     def insert_records(self, names: Scratch, fresh: Relation, chosen: Sequence[Chosen]) -> int:
         plan = self.plan
+        if len(plan.places) == 1 and shared_sql.can_make(plan.places[0].columns):
+            question = Statement("processes", shared_sql.gains(names), answers=row(gains=True))
+            [gains] = self.db.one(question)
+            if gains:
+                return self._create_of_records(names, fresh, chosen)
         insert = publish_sql.insert_records(names, plan.source, fresh, plan.columns, chosen)
         return self.insert_rows("insert release", insert, _WITH_NULLS)
+
+    def _create_of_records(self, names: Scratch, fresh: Relation, chosen: Sequence[Chosen]) -> int:
+        """Makes the table anew from a query: that can be planned for several processes, an INSERT cannot."""
+        plan, unlogged = self.plan, fresh in self.unlogged
+        columns = plan.places[0].columns
+        statements = [
+            Statement("share keys", shared_sql.keys(names), note="until the rows are written"),
+            Statement("share combinations", shared_sql.combinations(names, chosen)),
+            Statement("key statistics", shared_sql.analyze(names.keys)),
+            Statement("combination statistics", shared_sql.analyze(names.combinations)),
+            Statement("make room", shared_sql.drop(fresh)),
+        ]
+        for statement in statements:
+            self.db.run(statement)
+        made = shared_sql.release(names, plan.source, fresh, columns, chosen, unlogged=unlogged)
+        written = self.db.run(Statement("insert release", made, note=_WITH_NULLS))
+        self.db.run(Statement("forget what was shared", shared_sql.forget(names)))
+        return written
 
     def insert_rows(self, name: str, insert: Node, note: str = "") -> int:
         return self.db.run(Statement(name, insert, note=note))

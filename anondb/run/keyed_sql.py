@@ -14,14 +14,15 @@ from sqlglot import exp
 
 from anondb.run.encode_sql import dense_rank
 from anondb.run.persons_sql import KEYS, key_of
-from anondb.sqltree.build import call, cast, col, create_scratch, ident, named, query, scratch, string
-from anondb.sqltree.tables import Scratch
+from anondb.sqltree.build import call, cast, col, create_scratch, ident, named, query, string, table
+from anondb.sqltree.tables import TEMPORARY, Scratch
 
 
 class Key(StrEnum):
     """What keys are for; each purpose has its own, so that one kind of hash says nothing of another."""
 
-    ORDER = "row order"
+    ORDER = "row order"  # of classes
+    ROW = "row in its class"
     RECORD = "record number"
     CLASS = "class id"
     DRAW = "draw"
@@ -32,7 +33,7 @@ class Key(StrEnum):
         """What of a policy changes it: nothing, its seed, or its scope; None where the policy has no use for it."""
         if self in (Key.PSEUDONYM, Key.SHIFT):
             return scope
-        return "" if self is Key.ORDER else str(seed)
+        return "" if self in (Key.ORDER, Key.ROW) else str(seed)
 
 
 def keys(names: Scratch, seed: int, scope: str | None = None) -> exp.Create:
@@ -49,21 +50,28 @@ def keys(names: Scratch, seed: int, scope: str | None = None) -> exp.Create:
     return create_scratch(names.keys, query(columns, sources[0], joins=joins))
 
 
-def with_keys(select: exp.Select, names: Scratch) -> exp.Select:
+def with_keys(select: exp.Select, names: Scratch, schema: str = TEMPORARY) -> exp.Select:
     """Gives a query the run's keys."""
-    select.append("joins", exp.Join(this=scratch(names.keys, KEYS), kind="CROSS"))
+    select.append("joins", exp.Join(this=table(names.keys, schema, KEYS), kind="CROSS"))
     return select
 
 
 def keyed(key: Key, values: Sequence[exp.Expr]) -> exp.Expr:
-    """A hash of these values, in a query that has the keys.
+    """A hash of these values, in a query that has the keys."""
+    return call("anondb.keyed_hash", *key_of(key.name.lower()), _message(values))
 
-    Texts in an array are quoted, so that no two rows have the same; it is one piece, however many columns there are.
-    """
+
+def row_order(values: Sequence[exp.Expr]) -> exp.Expr:
+    """What the rows of a class are sorted by: a hash that is made of each row, and that nobody sees."""
+    inner, _ = key_of(Key.ROW.name.lower())
+    return call("anondb.order_hash", inner, _message(values))
+
+
+def _message(values: Sequence[exp.Expr]) -> exp.Expr:
+    """Texts in an array are quoted, so that no two rows have the same; one piece, however many columns there are."""
     texts = cast(exp.Array(expressions=[cast(value.copy(), "text") for value in values]), "text")
     # as the database has it: one that knows no encoding could not convert it
-    message = call("convert_to", texts, call("getdatabaseencoding"))
-    return call("anondb.keyed_hash", *key_of(key.name.lower()), message)
+    return call("convert_to", texts, call("getdatabaseencoding"))
 
 
 def keyed_rank(key: Key, values: Sequence[exp.Expr]) -> exp.Expr:

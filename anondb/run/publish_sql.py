@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from anondb.models.sql import Models, class_rows, judged_rows
 from anondb.run.encode_sql import with_dictionaries
-from anondb.run.keyed_sql import Key, keyed, keyed_rank, with_keys
+from anondb.run.keyed_sql import Key, keyed_rank, row_order, with_keys
 from anondb.run.persons_sql import kept_value
 from anondb.sqltree.build import (
     call,
@@ -116,7 +116,7 @@ def insert_rows(
     names: Scratch, fresh: Relation, columns: Sequence[SourceColumn], chosen: Sequence[Chosen]
 ) -> exp.Insert:
     """Every row that the first pass has counted and that has a released class, as often as it was counted."""
-    kept = [col(f"c{position}", "r") for position, _ in enumerate(_kept(columns, chosen), 1)]
+    kept = [col(f"c{position}", "r") for position, _ in enumerate(kept_columns(columns, chosen), 1)]
     rows = ordered(chosen, kept, "k")
     rows = rows.select(exp.alias_(call("generate_series", number(1), col("n", "r")), "copy", quoted=True))
     return insert_ordered(fresh, columns, chosen, with_keys(classified(rows, names, chosen), names))
@@ -130,9 +130,9 @@ def insert_records(
     chosen: Sequence[Chosen],
 ) -> exp.Insert:
     """The second pass over the source: every record whose combination of values is released."""
-    kept = [kept_value(column, "s") for column in _kept(columns, chosen)]
+    kept = [kept_value(column, "s") for column in kept_columns(columns, chosen)]
     rows = ordered(chosen, kept, "v").from_(table(source.name, source.schema, "s"))
-    rows = rows.join(scratch(names.combinations, "v"), on=exp.and_(*map(_same_value, chosen)))
+    rows = rows.join(scratch(names.combinations, "v"), on=exp.and_(*map(same_value, chosen)))
     return insert_ordered(fresh, columns, chosen, with_keys(rows, names))
 
 
@@ -188,7 +188,7 @@ def _labels(names: Scratch, chosen: Chosen) -> exp.Select:
     )
 
 
-def _kept(columns: Sequence[SourceColumn], chosen: Sequence[Chosen]) -> list[SourceColumn]:
+def kept_columns(columns: Sequence[SourceColumn], chosen: Sequence[Chosen]) -> list[SourceColumn]:
     generalized = {c.quasi.name for c in chosen}
     return [column for column in columns if column.name not in generalized]
 
@@ -211,7 +211,7 @@ def classified(query: exp.Select, names: Scratch, chosen: Sequence[Chosen]) -> e
     return query.from_(coded.subquery(ident("r"))).join(scratch(names.classes, "k"), on=on)
 
 
-def _same_value(chosen: Chosen) -> exp.Expr:
+def same_value(chosen: Chosen) -> exp.Expr:
     """A record's value is the combination's; inside an array NULL equals NULL, and the join can still hash."""
     sides = [grouping_value(chosen.quasi.column, "s"), col(chosen.quasi.raw, "v")]
     if chosen.has_null:
@@ -226,7 +226,7 @@ def ordered(chosen: Sequence[Chosen], kept: Sequence[exp.Expr], classified: str)
     order by released values alone gives nothing away, and is the same for the same data. What is
     sorted by comes first: behind columns of any length it would be slow to find in a row.
     """
-    order = keyed(Key.ORDER, kept) if kept else number(0)
+    order = row_order(kept) if kept else number(0)
     keys = [col("class", classified), exp.alias_(order, "order", quoted=True)]
     return (
         exp.select(*keys)
@@ -240,11 +240,16 @@ def insert_ordered(
     fresh: Relation, columns: Sequence[SourceColumn], chosen: Sequence[Chosen], rows: exp.Select
 ) -> exp.Insert:
     """Writes the rows that `ordered` has put in order."""
-    released = {c.quasi.name: c.label for c in chosen}
-    released |= {c.name: f"c{position}" for position, c in enumerate(_kept(columns, chosen), 1)}
+    released = released_as(columns, chosen)
     query = exp.select(*[col(released[column.name], "x") for column in columns]).from_(rows.subquery("x"))
     target = exp.Schema(this=table(fresh.name, fresh.schema), expressions=[ident(c.name) for c in columns])
     return exp.Insert(this=target, expression=query)
+
+
+def released_as(columns: Sequence[SourceColumn], chosen: Sequence[Chosen]) -> dict[str, str]:
+    """What each column of the release is called among the rows that `ordered` has put in order."""
+    released = {c.quasi.name: c.label for c in chosen}
+    return released | {c.name: f"c{position}" for position, c in enumerate(kept_columns(columns, chosen), 1)}
 
 
 def collation(column: SourceColumn) -> list[exp.ColumnConstraint]:

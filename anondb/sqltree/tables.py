@@ -18,6 +18,10 @@ _TEXT_TYPES = frozenset("text varchar bpchar".split())
 _EQUAL_ONCE_GROUPED = _EQUAL_AS_TEXT | frozenset("numeric inet float4 float8".split())
 # Of a value of these types that is released as it is, another one that equals it is an exact copy.
 _COPIES = _EQUAL_AS_TEXT - {"bpchar"}
+TEMPORARY = "pg_temp"
+"""Where the tables of a run are."""
+SHARED = "anondb_work"
+"""Where those are that processes of a run read together: they are gone at its end, and nobody else ever sees them."""
 WHOLE_TYPES = frozenset("int2 int4 int8".split())
 NUMERIC_TYPES = WHOLE_TYPES | frozenset("numeric float4 float8".split())
 DATE_TYPES = frozenset("date timestamp timestamptz".split())

@@ -22,6 +22,14 @@ return sha256(outer_key || sha256(inner_key || message));
 comment on function anondb.keyed_hash(bytea, bytea, bytea) is
 'HMAC-SHA-256 of a message by a key that is padded already, as anondb.derived_key gives it.';
 
+create function anondb.order_hash(key bytea, message bytea) returns bytea
+language sql immutable parallel safe
+return sha256(key || message);
+comment on function anondb.order_hash(bytea, bytea) is
+'What rows are sorted by: SHA-256 of a key of full length and a message, half the work of '
+'anondb.keyed_hash. Nobody sees the hash, only which of two is the smaller; without its bytes '
+'nothing can be hashed on from it, and that is all that the outer hash of HMAC is for.';
+
 create function anondb.derived_key(purpose text, scope text = '')
 returns table (inner_key bytea, outer_key bytea)
 language sql stable parallel safe
@@ -33,7 +41,8 @@ begin atomic
           from anondb.secret as s) as d;
 end;
 comment on function anondb.derived_key(text, text) is
-'The key of a purpose (row order, record number, class id, draw) and of a scope of it (a seed), '
+'The key of a purpose (row order, row in its class, record number, class id, draw) and of a scope '
+'of it (a seed), '
 'derived from the secret of the installation: its HMAC of array[purpose, scope] as text, padded '
 'for anondb.keyed_hash. Whoever may read anondb.secret may call it.';
 

@@ -100,6 +100,56 @@ def test_what_the_server_knows_of_the_source_does_not_change_a_byte(clinic: Clin
     assert sorted(passes) == [(1,), (2,)]
 
 
+# Kept columns of types that carry a length or a collation; a column of a domain is not made anew. One with NULLs.
+SHARED = """
+create domain hospital.short as varchar(3) collate "C";
+create table hospital.shared as
+select 'P' || i as name, nullif(i % 41, 7) as age, (i % 9)::int2 as ward, ('v' || i)::varchar(6) as a,
+       ('c' || i % 7)::char(4) as b, ('t' || i % 5) collate "C" as c, (i / 8.0)::numeric(9, 2) as d,
+       nullif(i, 5) * interval '1 hour' + timestamptz '2024-01-01' as e, (i % 3 = 0) as f, i::float8 / 3 as g
+from generate_series(1, 3000) as i;
+"""
+PROCESSES = {
+    "min_parallel_table_scan_size": "0",
+    "parallel_setup_cost": "0",
+    "max_parallel_workers_per_gather": "2",
+}
+ATTRIBUTES = """
+select a.attname, format_type(a.atttypid, a.atttypmod), a.attcollation, c.relpersistence::text
+from pg_attribute as a join pg_class as c on c.oid = a.attrelid
+where c.oid = 'share.admissions'::regclass and a.attnum > 0 order by a.attnum
+"""
+SCRATCH = "select count(*) from pg_class as c where c.relnamespace = 'anondb_work'::regnamespace"
+
+
+@pytest.mark.parametrize("privacy", ["k = 4\nsuppression = 0.1", MASKED, 'k = 4\nnulls = "suppress"'])
+@pytest.mark.parametrize("domain", [False, True])
+def test_several_processes_write_the_bytes_that_one_writes(
+    clinic: Clinic, privacy: str, *, domain: bool
+) -> None:
+    clinic.execute(SHARED)
+    if domain:
+        clinic.execute("alter table hospital.shared alter column c type hospital.short")
+    kept = dict.fromkeys("abcdefg", '{ role = "other", keep = "identifying" }')
+    columns = {"name": IDENTIFIER, "age": quasi("{ start = 0, widths = [5, 10] }"), "ward": MASK_ALL, **kept}
+    policy = clinic.policy(columns, source="hospital.shared", privacy=privacy)
+    options = " ".join(f"-c {name}={value}" for name, value in PROCESSES.items())
+    seen = []
+    for dsn in (clinic.dsn, make_conninfo(clinic.dsn, options=options)):
+        clinic.execute("drop table if exists share.admissions; truncate anondb.run_step")
+        for _ in range(2):  # the second one takes the place of the first
+            done = clinic.cli("run", policy, ANONDB_DSN=dsn)
+            assert (done.returncode, done.stderr) == (0, "")
+        [(shared,)] = clinic.execute(
+            "select count(*) from anondb.run_step as s where s.name = 'share combinations'"
+        )
+        seen.append((shared, clinic.dump(), clinic.execute(ATTRIBUTES)))
+        assert clinic.execute(SCRATCH) == [(0,)]
+    one, several = seen
+    assert (one[0], several[0]) == (0, 0 if domain else 2)
+    assert several[1:] == one[1:]
+
+
 def test_the_order_of_a_release_does_not_tell_the_order_of_the_source(clinic: Clinic) -> None:
     clinic.execute("create table hospital.queue as select i as n, 'x' as x from generate_series(1, 200) as i")
     clinic.has_released(clinic.policy({"n": KEPT, "x": quasi('{ mask = "all" }')}, source="hospital.queue"))

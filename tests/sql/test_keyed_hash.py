@@ -60,6 +60,12 @@ def test_a_keyed_hash_is_that_of_the_rfc(
     assert connection.execute(HASH, (message, short)).fetchone() == (expected,)
 
 
+def test_rows_are_ordered_by_the_hash_of_a_key_and_what_is_kept_of_them(connection: Connection) -> None:
+    ask = "select anondb.order_hash(%s::bytea, %s::bytea)"
+    for key, message in ((b"k" * 64, b"{1,x}"), (bytes(64), b"")):
+        assert connection.execute(ask, (key, message)).fetchone() == (hashlib.sha256(key + message).digest(),)
+
+
 def test_a_derived_key_is_the_hash_of_purpose_and_scope_by_the_secret(connection: Connection) -> None:
     secret = hashlib.sha256(b"a secret that everybody knows").digest()
     key = hmac.new(secret, b"{draw,7}", "sha256").digest()
