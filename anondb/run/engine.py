@@ -17,6 +17,7 @@ from anondb.run.statement import CLASS_COUNTS, MANY, Answer, Runner, Statement, 
 from anondb.sqltree.build import Node
 from anondb.sqltree.tables import Relation, Scratch
 
+_ALONE = "where the rows are few or the server gives no processes, in the place of the steps before; "
 _WITH_NULLS = "columns that hold NULLs are compared as arrays, in which NULL equals NULL"
 
 
@@ -93,19 +94,21 @@ class PostgresEngine:
     def insert_records(self, names: Scratch, fresh: Relation, chosen: Sequence[Chosen]) -> int:
         plan = self.plan
         if len(plan.places) == 1 and shared_sql.can_make(plan.places[0].columns):
-            question = Statement("processes", shared_sql.gains(names), answers=row(gains=True))
+            question = Statement("processes", shared_sql.gains(names), answers=row(gains=None))
             [gains] = self.db.one(question)
-            if gains:
-                return self._create_of_records(names, fresh, chosen)
+            if gains is not False:  # a plan does not know, and shows both
+                written = self._create_of_records(names, fresh, chosen)
+            if gains is True:
+                return written
         insert = publish_sql.insert_records(names, plan.source, fresh, plan.columns, chosen)
-        return self.insert_rows("insert release", insert, _WITH_NULLS)
+        return self.insert_rows("insert release", insert, _ALONE + _WITH_NULLS)
 
     def _create_of_records(self, names: Scratch, fresh: Relation, chosen: Sequence[Chosen]) -> int:
         """Makes the table anew from a query: that can be planned for several processes, an INSERT cannot."""
         plan, unlogged = self.plan, fresh in self.unlogged
         columns = plan.places[0].columns
         statements = [
-            Statement("share keys", shared_sql.keys(names), note="until the rows are written"),
+            Statement("share keys", shared_sql.keys(names), note="where several processes pay"),
             Statement("share combinations", shared_sql.combinations(names, chosen)),
             Statement("key statistics", shared_sql.analyze(names.keys)),
             Statement("combination statistics", shared_sql.analyze(names.combinations)),
