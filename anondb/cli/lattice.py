@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anondb.api import connect
-from anondb.cli.options import Dsn, Json, PolicyFile, TimeLimit
+from anondb.cli.options import Checks, Dsn, Json, PolicyFile, TimeLimit
 from anondb.cli.output import RunProgress, echo_json, out, plain, table
 from anondb.policy.load import load
 from anondb.run.plan import Options
@@ -53,6 +53,7 @@ def lattice(
         bool, typer.Option("--full", help="Check every node, also those that the search need not look at.")
     ] = False,
     time_limit: TimeLimit = None,
+    checks: Checks = None,
 ) -> None:
     """List every node of a policy's lattice: its levels, its state, and what it would release.
 
@@ -70,7 +71,9 @@ def lattice(
     loaded = load(policy)
     wanted = _state(state)
     with connect(dsn) as db, RunProgress() as progress:
-        opened = db.lattice(loaded, full=full, options=Options(time_limit=time_limit), listener=progress)
+        opened = db.lattice(
+            loaded, full=full, options=Options(time_limit=time_limit, checks=checks), listener=progress
+        )
     nodes = [node for node in opened.nodes if wanted is None or node.state == wanted]
     rank = _KEYS[sort]
     if sort is Sort.SCORE and opened.objective == "classes":

@@ -74,3 +74,13 @@ TimeLimit = Annotated[
         show_default=False,
     ),
 ]
+Checks = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="End the search after so many checks of nodes with the best so far. The same number finds the same "
+        "release. A lattice that is too large to prove the best has one of its own, which takes about a minute.",
+        min=1,
+        show_default=False,
+    ),
+]

@@ -10,7 +10,7 @@ import typer
 
 from anondb.api import connect
 from anondb.cli.metrics import summary
-from anondb.cli.options import Dsn, Json, PolicyFile, Public, TimeLimit
+from anondb.cli.options import Checks, Dsn, Json, PolicyFile, Public, TimeLimit
 from anondb.cli.output import RunProgress, echo, echo_json, out, plain, table
 from anondb.errors import UsageError
 from anondb.models.k_anonymity import KAnonymity
@@ -58,6 +58,7 @@ def run(
         ),
     ] = None,
     time_limit: TimeLimit = None,
+    checks: Checks = None,
     evaluate: Annotated[
         Evaluate,
         typer.Option(help="Which metrics of utility and risk to keep; full also compares every two records."),
@@ -102,6 +103,7 @@ def run(
         work_mem=work_mem,
         levels=None if levels is None else _levels(levels),
         time_limit=time_limit,
+        checks=checks,
         evaluate=evaluate,
     )
     with connect(dsn) as db, RunProgress() as progress:

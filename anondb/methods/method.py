@@ -287,6 +287,11 @@ class ReleaseMethod(ABC):
         return f'{self.name} counts records, and a person may have several: "{policy.privacy.unit}" is not unique'
 
     def refuse_levels(self, options: Options) -> None:
-        """The caller's own levels mean nothing to methods that give columns none."""
+        """The caller's own levels mean nothing to methods that give columns none, nor does a number of checks."""
+        if options.checks is not None:
+            raise UsageError(
+                f"{self.name} looks at no nodes, and has no number of checks",
+                hint="leave --checks out, or change the algorithm",
+            )
         if options.levels is not None:
             raise UsageError(f"{self.name} has no levels", hint="leave --levels out, or change the algorithm")

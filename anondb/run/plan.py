@@ -107,6 +107,7 @@ class Options:
     levels: tuple[int, ...] | None = None  # the caller's choice, instead of the search's
     evaluate: str = "basic"  # "full" also compares every two records; "none"
     time_limit: float | None = None  # seconds for the search; it then gives the best that it has found
+    checks: int | None = None  # nodes that the search may look at; the same number finds the same release
 
     @property
     def lock_wait(self) -> str:
@@ -127,4 +128,9 @@ class Options:
         if self.time_limit is not None and not 0 < self.time_limit <= _LONGEST_WAIT:
             raise UsageError(
                 "the time limit is not a time to search", hint=f"give seconds, up to {_LONGEST_WAIT}"
+            )
+        if self.checks is not None and (isinstance(self.checks, bool) or self.checks < 1):
+            raise UsageError(
+                "the number of checks is not one that a search could make",
+                hint="give 1 or more; without it a search that cannot look at all takes about a minute",
             )

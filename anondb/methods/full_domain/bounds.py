@@ -64,6 +64,10 @@ class Bounds:
         found: Array = (self.floors < penalty) | ((self.floors == penalty) & (self._ties < tie))
         return found
 
+    def least(self, members: Array, key: Key) -> float:
+        """A bound for the penalties of all nodes, of which only these members may be better than the key says."""
+        return min(float(self.floors[members].min(initial=inf)), key[0])
+
     def first(self, numbers: Array) -> tuple[int, Key]:
         """Of some nodes, the one whose bound comes first."""
         floors, ties = self.floors.ravel()[numbers], self._ties.ravel()[numbers]

@@ -45,6 +45,7 @@ class Asking:
         self.rollups = Rollups(rows)
         self._tables: dict[Partial, str] = {}
         self._texts: dict[tuple[str | int, ...], str] = {}  # by the source and its words
+        self._best = ""
         # what is left out changes what the others are compared with
         self._reference_moves = bool(judged.relative) and demand.budget > 0 and not demand.mask
         # what is left out becomes a class, of which more must hold than that it is large enough
@@ -59,7 +60,7 @@ class Asking:
     def __call__(self, levels: Partial) -> NodeFigures:
         kept, rows = self.rollups.source(levels)
         source = self.names.packed if kept is None else self._tables[kept]
-        name = f"node {','.join('-' if level is None else str(level) for level in levels)}"
+        name = f"node {','.join('-' if level is None else str(level) for level in levels)}{self._best}"
         if self._reference_moves or self._mask_is_judged:
             figures = self._in_steps(name, source, levels)
         else:
@@ -69,6 +70,10 @@ class Asking:
             )
         self._keep(levels, figures.groups, rows)
         return figures
+
+    def tell(self, best: str) -> None:
+        """What the best node so far is worth, for whoever watches the steps go by."""
+        self._best = f", best so far: {best}"
 
     def _question(self, source: str, levels: Partial) -> tuple[Node | str, Sequence[int]]:
         """A node's figures; where no costs are asked for, nodes differ in parameters alone, and share a text."""

@@ -118,14 +118,19 @@ class Grid:
         ]
 
 
+def is_large(grid: Grid) -> bool:
+    """Its nodes cannot all be kept track of."""
+    return grid.size > MOST_NODES or len(grid.shape) > MOST_COLUMNS
+
+
 def check_size(grid: Grid) -> None:
     """Refuses a lattice whose nodes cannot all be kept track of."""
-    if grid.size <= MOST_NODES and len(grid.shape) <= MOST_COLUMNS:
+    if not is_large(grid):
         return
     raise UsageError(
         f"the lattice of {len(grid.shape)} quasi-identifiers has {grid.size:,} nodes, "
-        f"more than the {MOST_NODES:,} that can be searched for the best one",
-        hint="lower max_level or raise min_level of some columns, name fewer quasi-identifiers, or use datafly",
+        f"more than the {MOST_NODES:,} that can be looked through one by one",
+        hint="use optimal or datafly, which have no limit; or lower max_level or raise min_level of some columns",
     )
 
 

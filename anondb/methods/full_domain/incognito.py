@@ -11,6 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
+from anondb.methods.full_domain import anytime
 from anondb.methods.full_domain.grid import Array, Grid, check_size
 from anondb.methods.full_domain.lattice import Demand, Lattice
 from anondb.methods.full_domain.objective import Objective
@@ -25,6 +26,8 @@ def search(
 ) -> Levels | None:
     """Of all nodes that pass, the one of least penalty, ties to fewer levels, then to the lower ones."""
     check_size(lattice.grid)
+    if lattice.is_limited:
+        anytime.improved(lattice, demand, objective)
     return best_of(lattice, demand, objective, all_passing(lattice, demand))
 
 
@@ -57,7 +60,7 @@ def _candidates(whole: Grid, subset: Subset, survivors: dict[Subset, Array]) -> 
 def _breadth_first(lattice: Lattice, demand: Demand, subset: Subset, candidates: Array) -> Array:
     """Checks candidates from the least general on; whatever is above a passing one passes unchecked.
 
-    When the time is up, what has not been checked stays a candidate: nothing is ruled out without proof.
+    When the time or the checks are up, what has not been checked stays a candidate: nothing is ruled out without proof.
     """
     whole = lattice.grid
     grid = Grid([whole.lowest[c] for c in subset], [whole.highest[c] for c in subset])
@@ -66,7 +69,7 @@ def _breadth_first(lattice: Lattice, demand: Demand, subset: Subset, candidates:
     for number in np.argsort(grid.levels().ravel(), kind="stable"):
         if not open_.flat[number]:
             continue
-        if lattice.out_of_time():
+        if lattice.is_spent():
             break
         node = grid.node(int(number))
         levels: list[int | None] = [None] * len(whole.shape)

@@ -71,6 +71,11 @@ class Lattice:
     demand: Demand | None = None  # of the search that was made
     checked: dict[Partial, NodeFigures] = field(default_factory=dict)
     proven: bool = True  # the search saw, or could rule out, every node
+    most_checks: int | None = None  # that a search may make
+    seed: int = 0  # of what a search draws
+    tell: Callable[[str], None] = lambda said: None  # of the best node so far, for whoever watches
+    timed_out: bool = False  # the deadline has cut the search, which another run need not repeat
+    bound: float | None = None  # no node has less penalty, where the search could not prove the best
     _states: tuple[int, Array] | None = None
 
     def check(self, levels: Sequence[int | None]) -> NodeFigures:
@@ -87,11 +92,23 @@ class Lattice:
     def size(self) -> int:
         return self.grid.size
 
+    @property
+    def is_limited(self) -> bool:
+        """A search may have to end before it is done."""
+        return self.most_checks is not None or self.deadline < math.inf
+
     def out_of_time(self) -> bool:
         """Whether a search has to end with the best that it has; then nothing is proven."""
-        if time.monotonic() > self.deadline:
+        if not self.timed_out and time.monotonic() > self.deadline:
+            self.timed_out, self.proven = True, False
+        return self.timed_out
+
+    def is_spent(self) -> bool:
+        """The same, also where the number of checks is limited."""
+        if self.most_checks is not None and self.checks >= self.most_checks:
             self.proven = False
-        return not self.proven
+            return True
+        return self.out_of_time()
 
     def state(self, node: Node) -> State:
         """What the checks say of a node: pruned is what nobody had to know."""

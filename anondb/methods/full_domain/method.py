@@ -36,6 +36,8 @@ class FullDomain(ReleaseMethod):
     column_keys = frozenset({"hierarchy", "min_level", "max_level"})
     tracks_every_node: ClassVar[bool] = False
     """Its search knows something of each node, so that a lattice can be too large for it."""
+    counts_checks: ClassVar[bool] = False
+    """A caller can say how many checks its search may make."""
 
     def search(
         self, lattice: Lattice, demand: Demand, objective: Objective, heuristic: str | None = None
@@ -83,7 +85,7 @@ class _ByObjective(FullDomain):
     """A search for the best node, by an objective."""
 
     keys = frozenset({"weights"})
-    tracks_every_node = True
+    counts_checks = True
 
     def read_keys(self, spot: Spot, keys: Table) -> None:
         if "weights" in keys and not spot.at("objective").faulty and keys["objective"] not in WEIGHTED:
@@ -109,6 +111,7 @@ class Incognito(_ByObjective):
     name = "incognito"
     title = "all anonymous nodes by subsets of the quasi-identifiers (LeFevre, DeWitt, Ramakrishnan 2005)"
     options: ClassVar = {"objective": _by_preference("classes")}
+    tracks_every_node = True
 
     def advice(self, runs: Sequence[ComparedRun], all_runs: Sequence[ComparedRun]) -> Iterable[str]:
         from anondb.methods.full_domain.words import cost_of_subsets
@@ -120,3 +123,4 @@ class Optimal(_ByObjective):
     name = "optimal"
     title = "the best node with few checks: both directions of the lattice, and bounds on the objective"
     options: ClassVar = {"objective": _by_preference("loss")}
+    keys = frozenset({"weights", "seed"})

@@ -37,6 +37,9 @@ class Objective(Protocol):
     def penalty(self, node: Node, figures: NodeFigures) -> float:
         """The figure to minimize."""
 
+    def shown(self, penalty: float) -> float | None:
+        """The score of a penalty, or of a bound for penalties."""
+
     def known_unchecked(self, budget: int) -> bool:
         """The floor of a node that is accepted within this budget is its penalty."""
 
@@ -122,6 +125,9 @@ class Additive:
         lost = (figures.outliers - figures.outlier_cost) / max(self.records, 1)
         return round((self._released(node) + lost) * _GRAIN) / _GRAIN  # once: two roundings can part equals
 
+    def shown(self, penalty: float) -> float:
+        return penalty
+
     def known_unchecked(self, budget: int) -> bool:
         return budget == 0
 
@@ -164,6 +170,9 @@ class Height:
 
     def penalty(self, node: Node, figures: NodeFigures) -> float:
         return self.floor(node)
+
+    def shown(self, penalty: float) -> float:
+        return penalty
 
     def known_unchecked(self, budget: int) -> bool:
         return True
@@ -211,6 +220,9 @@ class Classes:
     def penalty(self, node: Node, figures: NodeFigures) -> float:
         return -figures.classes
 
+    def shown(self, penalty: float) -> float | None:
+        return -penalty
+
     def known_unchecked(self, budget: int) -> bool:
         return False
 
@@ -246,6 +258,9 @@ class AverageClassSize(Classes):
     def score(self, node: Node, figures: NodeFigures) -> float | None:
         return self.records / (figures.classes * self.k) if figures.classes else None
 
+    def shown(self, penalty: float) -> float | None:
+        return self.records / (-penalty * self.k) if penalty else None
+
 
 @dataclass(frozen=True)
 class Discernibility:
@@ -262,6 +277,9 @@ class Discernibility:
 
     def penalty(self, node: Node, figures: NodeFigures) -> float:
         return figures.squares + self.records * figures.outliers
+
+    def shown(self, penalty: float) -> float:
+        return penalty
 
     def known_unchecked(self, budget: int) -> bool:
         return False

@@ -12,9 +12,10 @@ from math import copysign, inf, log1p
 
 import numpy as np
 
+from anondb.methods.full_domain import anytime
 from anondb.methods.full_domain.bounds import Bounds, Key
 from anondb.methods.full_domain.forecast import Forecast
-from anondb.methods.full_domain.grid import Array, Node, check_size, counts_above, counts_below
+from anondb.methods.full_domain.grid import Array, Node, counts_above, counts_below, is_large
 from anondb.methods.full_domain.lattice import Demand, Lattice, NodeFigures
 from anondb.methods.full_domain.objective import Objective
 from anondb.methods.outcome import Levels
@@ -30,7 +31,10 @@ def search(
     lattice: Lattice, demand: Demand, objective: Objective, heuristic: str | None = None
 ) -> Levels | None:
     """The node of least penalty, ties to fewer levels, then to the lower levels in column order."""
-    check_size(lattice.grid)
+    if is_large(lattice.grid):
+        return anytime.search(lattice, demand, objective)
+    if lattice.is_limited:
+        anytime.improved(lattice, demand, objective)
     return best_of(lattice, demand, objective, np.ones(lattice.grid.shape, "bool"))
 
 
@@ -40,8 +44,10 @@ def best_of(lattice: Lattice, demand: Demand, objective: Objective, candidates: 
     found = _Search(lattice, demand, objective, candidates)
     for node in lattice.checked_nodes():
         found.check(node)
-    while found.open.any() and not lattice.out_of_time():
+    while found.open.any() and not lattice.is_spent():
         found.step()
+    if not lattice.proven:
+        lattice.bound = float(found.bounds.least(found.open, found.best_key))
     if found.best is None:
         return None
     return Levels(found.best, lattice.check(found.best).outliers)
@@ -83,7 +89,7 @@ class _Search:
     def _halve(self, path: list[Node]) -> None:
         """Finds where on a path nodes begin to pass."""
         low, high = 0, len(path)
-        while low < high and not self.lattice.out_of_time():
+        while low < high and not self.lattice.is_spent():
             middle = (low + high) // 2
             place = self.grid.place(path[middle])
             if not self.possible[place] and not self.failing[place]:

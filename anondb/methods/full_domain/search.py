@@ -9,7 +9,7 @@ from anondb.errors import UnsatisfiableError, UsageError
 from anondb.methods.full_domain import costs_sql as costs
 from anondb.methods.full_domain import objective as objectives
 from anondb.methods.full_domain.checks import Asking
-from anondb.methods.full_domain.grid import Grid, check_size
+from anondb.methods.full_domain.grid import Grid, check_size, is_large
 from anondb.methods.full_domain.lattice import Demand, Lattice
 from anondb.methods.full_domain.method import FullDomain
 from anondb.methods.full_domain.objective import Objective
@@ -25,6 +25,9 @@ from anondb.run.statement import Runner, Statement, row
 from anondb.sqltree.tables import Scratch
 
 MEASURE = "wup"  # of the semantic objective and heuristic
+
+_MINUTE, _ASKING, _VALUE = 60.0, 5e-3, 5e-8  # seconds: of a search, of a question, of a value that it reads
+_FEWEST_CHECKS, _MOST_CHECKS = 300, 10_000
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,20 @@ def prepare(db: Runner, plan: Plan, names: Scratch, encoded: Encoded, options: O
     objective, cost = _objective(db, names, encoded, judged, demand, word, weights)
     asking = Asking(db, names, judged, demand, cost, encoded.nodes)
     deadline = float("inf") if options.time_limit is None else time.monotonic() + options.time_limit
-    lattice = Lattice(_grid(encoded), encoded.nodes, asking, deadline, asking.rollups.rows)
+    grid = _grid(encoded)
+    most = options.checks
+    if most is None and is_large(grid):
+        most = usual_checks(asking.rollups.rows, len(encoded.quasi))
+    lattice = Lattice(
+        grid,
+        encoded.nodes,
+        asking,
+        deadline,
+        asking.rollups.rows,
+        most_checks=most,
+        seed=method.seed,
+        tell=asking.tell,
+    )
     return Search(lattice, demand, objective, asking)
 
 
@@ -63,9 +79,10 @@ def find(method: FullDomain, plan: Plan, search: Search, options: Options) -> Le
     if options.levels is not None:
         return _chosen(plan, search, options.levels)
     found = method.search(lattice, demand, search.objective, plan.policy.method.heuristic)
-    if found is None and not lattice.proven:
+    if found is None and lattice.is_spent():
         raise UnsatisfiableError(
-            "no release was found in the time that was given", hint="raise --time-limit, or leave it out"
+            "no release was found in the time or the checks that were given",
+            hint="raise --time-limit or --checks, or leave it out",
         )
     if found is None:
         # subsets of the columns may have ruled out every node, and then none was looked at
@@ -134,6 +151,12 @@ def refuse_large(plan: Plan) -> None:
     lowest = [q.min_level for q in plan.quasi]
     highest = [max(q.min_level, q.height if q.max_level is None else q.max_level) for q in plan.quasi]
     check_size(Grid(lowest, highest))
+
+
+def usual_checks(rows: int, columns: int) -> int:
+    """How many checks of a frequency set take about a minute: of each, a part of every value, and the asking."""
+    checks = _MINUTE / (_ASKING + rows * columns * _VALUE)
+    return int(min(_MOST_CHECKS, max(_FEWEST_CHECKS, checks // 100 * 100)))
 
 
 def _grid(encoded: Encoded) -> Grid:

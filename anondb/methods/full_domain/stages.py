@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anondb.errors import UsageError
 from anondb.methods.full_domain import search as searching
 from anondb.methods.full_domain.method import FullDomain
 from anondb.methods.full_domain.nodes import Account, lattice_account
@@ -22,6 +23,11 @@ class Levelled(Counting):
         self.method = method
 
     def encode(self) -> None:
+        if self.job.options.checks is not None and not self.method.counts_checks:
+            raise UsageError(
+                f"{self.method.name} goes one way and no other, and has no number of checks",
+                hint="leave --checks out, or take optimal",
+            )
         if self.method.tracks_every_node and self.job.options.levels is None:
             searching.refuse_large(self.plan)
         super().encode()
@@ -63,4 +69,12 @@ class Levelled(Counting):
             proven=lattice.proven and self.job.options.levels is None,
             objective=objective,
             score=self.looked_in.objective.score(levels, figures) if objective else None,
+            bound=self._bound(),
+            most_checks=lattice.most_checks if objective else None,
+            repeatable=not lattice.timed_out,
         )
+
+    def _bound(self) -> float | None:
+        """The score that no node can beat, where a search was cut short."""
+        bound = self.looked_in.lattice.bound
+        return None if bound is None else self.looked_in.objective.shown(bound)

@@ -28,12 +28,27 @@ class NodeFound(Finding):
     proven: bool  # no other node is better, by the policy's objective
     objective: str | None = None  # of methods that have one
     score: float | None = None  # what the objective makes of the chosen node
+    bound: float | None = None  # what it makes of no node, where the best was not proven
+    most_checks: int | None = None  # that the search might make
+    repeatable: bool = True  # the same number of checks finds the same node: no clock has ended the search
+
+    @property
+    def gap(self) -> float | None:
+        """How much better than the chosen node another one could be."""
+        if self.proven:
+            return 0.0
+        return None if self.bound is None or self.score is None else abs(self.score - self.bound)
 
     def as_json(self) -> dict[str, Any]:
         looked = {"checks": self.checks, "rollups": self.rollups, "lattice": self.lattice}
         if self.objective is None:
             return looked
-        return looked | {"objective": self.objective, "score": self.score, "proven": self.proven}
+        found = {"objective": self.objective, "score": self.score, "proven": self.proven}
+        if not self.proven:
+            found |= {"bound": self.bound, "gap": self.gap, "repeatable": self.repeatable}
+        if self.most_checks is not None:
+            found |= {"most_checks": self.most_checks}
+        return looked | found
 
     @property
     def selected(self) -> str:
@@ -51,8 +66,18 @@ class NodeFound(Finding):
         way = f"{result.algorithm} checked {self.checks} of {self.lattice:,} nodes{rolled}"
         if self.objective is None or self.score is None:
             return [way]
-        proven = "" if self.proven else "; a better node may exist"
-        return [way, f"{self.objective}: {self.score:.6g}{proven}"]
+        return [way, f"{self.objective}: {self.score:.6g}{self._doubt()}"]
+
+    def _doubt(self) -> str:
+        """What is not known of the best node."""
+        if self.proven:
+            return ""
+        doubt = "; a better node may exist"
+        if self.bound is not None:
+            doubt += f", none better than {self.bound:.6g}"
+        return (
+            doubt if self.repeatable else f"{doubt}; ended by the clock, so that another run may find another"
+        )
 
 
 def cost_of_subsets(runs: Sequence[ComparedRun], of_optimal: Sequence[ComparedRun]) -> Iterator[str]:
