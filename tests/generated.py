@@ -5,10 +5,24 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
-from anondb.hierarchies.forms import CsvVgh, Dates, Intervals, Mask, StoredVgh, Values
+from anondb.hierarchies.forms import (
+    Age,
+    BuiltinCode,
+    Cap,
+    Code,
+    CsvVgh,
+    Dates,
+    Grid,
+    Intervals,
+    Mask,
+    StoredVgh,
+    Values,
+)
+from anondb.hierarchies.forms.builtin import FOLDER
 from anondb.methods.full_domain import costs_sql as costs
 from anondb.methods.full_domain import packed_sql
 from anondb.methods.full_domain import sql as node
@@ -85,6 +99,10 @@ def statements(name: str) -> Iterator[Node]:
         yield encode.node_counts(names, q)
         yield encode.outside(names, q)
         yield encode.outside_values(names, q, 20)
+    for q in _computed(name):
+        yield encode.dictionary(names, q)
+        yield encode.outside(names, q)
+        yield costs.cost_table(names, [q])
     yield from _searched(name, names, tuple(quasi))
     for at_root in (True, False):
         chosen = [Chosen(q, q.height if at_root else 0, has_null=q.number % 2 == 0) for q in quasi]
@@ -131,6 +149,21 @@ def statements(name: str) -> Iterator[Node]:
     yield swap.drop(fresh)
     yield swap.without_grants(source)
     yield publish.all_rows(fresh, 10)
+
+
+def _computed(name: str) -> Iterator[Quasi]:
+    """A column of each further form of a hierarchy that computes its labels."""
+    cap, widths = Cap(Decimal("-1.5"), Decimal(89)), (Decimal("0.1"), Decimal(1))
+    for type_, form in (
+        ("int4", Intervals(Decimal(0), (Decimal(5),), cap)),
+        ("date", Age(date(2024, 2, 29), (Decimal(5),), Decimal(0), cap)),
+        ("date", Dates(("year", "5 years"))),
+        ("point", Grid(widths)),
+        ("float8", Grid(widths)),
+        ("text", Code((1, 3))),
+        *(("text", BuiltinCode(file.stem)) for file in sorted(FOLDER.glob("*.toml"))),
+    ):
+        yield Quasi(1, SourceColumn(name, type_, type_), form, form.height)
 
 
 def _searched(name: str, names: Scratch, quasi: tuple[Quasi, ...]) -> Iterator[Node]:

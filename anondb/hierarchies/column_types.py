@@ -1,37 +1,25 @@
-"""Which hierarchy fits a column, by its type; and what to write where one does not."""
+"""What to write where a hierarchy does not fit a column, by its type."""
 
 from __future__ import annotations
 
-from anondb.hierarchies.forms import Dates, Hierarchy, Intervals, Mask
-from anondb.policy.names import quoted
-from anondb.sqltree.tables import DATE_TYPES, NUMERIC_TYPES, SourceColumn
-
-# Their texts have no characters that go from coarse to fine: 1** would be 1, 10 to 19 and 100 to 199.
-_UNMASKED = NUMERIC_TYPES | DATE_TYPES | frozenset("bool interval money oid".split())
-
-
-def misfit(hierarchy: Hierarchy | None, column: SourceColumn) -> str | None:
-    """What is wrong with a hierarchy for a column of this type; None if it fits."""
-    match hierarchy:
-        case Intervals() if column.base not in NUMERIC_TYPES:
-            return f"intervals need a numeric column, and {quoted(column.name)} is {column.type}"
-        case Dates() if column.base not in DATE_TYPES:
-            return f"dates need a date or timestamp column, and {quoted(column.name)} is {column.type}"
-        case Mask(side) if side != "all" and column.base in _UNMASKED:
-            return f"a mask hides the characters of a code, and {quoted(column.name)} is {column.type}"
-    return None
+from anondb.sqltree.tables import SourceColumn
 
 
 def hint(column: SourceColumn) -> str:
     """The hierarchies that fit."""
-    if column.base in NUMERIC_TYPES:
+    if column.is_number:
         return (
             "write hierarchy = { widths = [5, 10, 20] }: ranges that nest; "
             "of codes kept as numbers, { widths = [10, 100, 1000] } hides one digit after the other"
         )
-    if column.base in DATE_TYPES:
-        return "write hierarchy = { dates = true }: day, month, quarter, year, decade"
-    if column.base in _UNMASKED:
+    if column.is_date:
+        return (
+            "write hierarchy = { dates = true }: day, month, quarter, year, decade; "
+            'of a date of birth, { age_at = "2024-01-01", widths = [5, 10, 20] }'
+        )
+    if column.base == "point":
+        return "write hierarchy = { grid = [0.01, 0.1, 1] }: cells that nest"
+    if not column.is_code:
         return 'write hierarchy = { mask = "all" }, or a hierarchy of its values: { csv = "…" }'
     return (
         'write hierarchy = { mask = "right" } for codes, { mask = "all" } for few values, '

@@ -51,14 +51,16 @@ class _Problem:
     kind: str  # a key of _HINTS
 
 
-def read(path: Path) -> VghTable:
-    """The hierarchy in a file (UTF-8, with or without a byte order mark)."""
+def read(path: Path, *, comments: bool = False) -> VghTable:
+    """The hierarchy in a file (UTF-8, with or without a byte order mark); `comments` are lines that start with #."""
     try:
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}", hint="check the file's name") from None
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8 (byte {error.start})", hint="save the file as UTF-8") from None
+    if comments:
+        text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
     return parse(text, place=str(path))
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from anondb.errors import Problem, UsageError
+from anondb.hierarchies.forms import Hierarchy
 from anondb.methods.lattice_listing import OpenLattice
 from anondb.models.model import SensitiveModel
 from anondb.models.registry import CLASS_MODELS
@@ -25,6 +26,14 @@ if TYPE_CHECKING:  # what only runs need is loaded by runs
     from anondb.run.snapshot import Snapshot
     from anondb.run.statement import Runner
     from anondb.sqltree.build import Node
+
+
+def hides_values(method: str, column: str, hierarchy: Hierarchy) -> str | None:
+    """What methods that release values as they are say of a hierarchy that never shows them."""
+    if hierarchy.lowest == 0:
+        return None
+    said = hierarchy.words()
+    return f'{method} releases values as they are, and the hierarchy of "{column}" never shows them: {said}'
 
 
 UNREAD = {
@@ -197,6 +206,10 @@ class ReleaseMethod(ABC):
 
     def item_rows(self, policy: Policy, snapshot: Snapshot) -> ItemRows | None:
         """Where values lie that are not in the source itself."""
+        return None
+
+    def refused_form(self, column: str, hierarchy: Hierarchy) -> str | None:
+        """Why it cannot keep what a hierarchy promises, if it cannot."""
         return None
 
     def own_form(self, place: str, column: Column, source: SourceColumn) -> dict[str, Any] | Problem | None:

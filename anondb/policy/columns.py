@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from anondb.errors import UsageError
+from anondb.hierarchies.forms import Age, Hierarchy, Intervals
 from anondb.policy.check import Key, Spot, Table, instead, read_name, read_table, read_text
 from anondb.policy.model import Items, Role
 from anondb.policy.names import quoted
@@ -38,6 +40,25 @@ def read_items(spot: Spot, value: object) -> Items | None:
     return Items(**keys) if keys.keys() == _ITEMS.keys() else None
 
 
+def with_cap(spot: Spot, keys: Table, written: Table) -> Table:
+    """The keys of a column, with the ends that it does not tell as a part of its hierarchy."""
+    cap = keys.pop("cap", None)
+    if cap is None:
+        return keys
+    here, role, hierarchy = spot.at("cap"), keys.get("role", Role.QUASI), keys.get("hierarchy")
+    if role is not Role.QUASI:
+        message = f"{role} column {quoted(spot.name)} has a cap, but only quasi-identifiers are generalized"
+        here.report(message, instead(role, "the key"))
+    elif isinstance(hierarchy, Intervals | Age):
+        keys["hierarchy"] = replace(hierarchy, cap=cap)
+    elif hierarchy is not None or "hierarchy" not in written:
+        here.report(
+            f"{quoted(spot.name)} has a cap, and no ranges of numbers or ages that it could end",
+            'add hierarchy = { widths = [5, 10, 20] }, or { age_at = "2024-01-01" } for dates of birth',
+        )
+    return keys
+
+
 def check_columns(
     spot: Spot, columns: Table, method: ReleaseMethod | None, methods: Mapping[str, ReleaseMethod]
 ) -> None:
@@ -65,12 +86,26 @@ def check_columns(
         if column.get("set") or "items" in column:
             _check_set(here, column, method if unread("set") else None, readers)
         if method is not None and column.get("role") is Role.QUASI:
+            _check_form(here.at("hierarchy"), name, column.get("hierarchy"), method, methods)
             for key in ("min_level", "max_level"):
                 if key in column and unread(key):
                     here.at(key).report(
                         f"{key} bounds the level of a whole column, and {method.name} gives it none",
                         "leave the key out",
                     )
+
+
+def _check_form(
+    spot: Spot,
+    column: str,
+    hierarchy: Hierarchy | None,
+    method: ReleaseMethod,
+    methods: Mapping[str, ReleaseMethod],
+) -> None:
+    """A method that cannot keep what a hierarchy promises is refused."""
+    if hierarchy is not None and (refusal := method.refused_form(column, hierarchy)) is not None:
+        able = [one.name for one in methods.values() if one.refused_form(column, hierarchy) is None]
+        spot.report(refusal, f"choose an algorithm that does not: {', '.join(able)}")
 
 
 Readers = Callable[[str], list[str]]

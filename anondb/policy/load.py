@@ -8,11 +8,13 @@ import re
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from anondb.errors import PolicyError, Problem, UsageError
+from anondb.hierarchies.forms.ranges import read_cap
 from anondb.methods.registry import FIRST, METHODS
 from anondb.models.registry import SENSITIVE_MODELS, made
 from anondb.ontology.measures import MEASURES
@@ -34,7 +36,7 @@ from anondb.policy.check import (
     shown,
     written,
 )
-from anondb.policy.columns import read_items, read_ontologies
+from anondb.policy.columns import read_items, read_ontologies, with_cap
 from anondb.policy.hierarchy_forms import read_hierarchy
 from anondb.policy.model import Column, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
@@ -171,7 +173,7 @@ def _read_column(spot: Spot, value: object) -> Table:
         message = f"min_level {shown(low)} lies above max_level {shown(high)}"
         spot.at("min_level").report(message, "make min_level the smaller one, or both the same")
     check_part(spot.name)
-    return keys
+    return with_cap(spot, keys, value)
 
 
 def _read_role(spot: Spot, value: object) -> Role:
@@ -183,6 +185,7 @@ def _read_role(spot: Spot, value: object) -> Role:
 COLUMN: Mapping[str, Key] = {
     "role": Key(_read_role, 'add role = "quasi" to generalize it, or role = "identifier" to leave it out'),
     "hierarchy": Key(read_hierarchy),
+    "cap": Key(read_cap),
     "min_level": Key(read_level),
     "max_level": Key(read_level),
     "ontology": Key(read_ontologies),
@@ -268,6 +271,8 @@ def _plain(value: Any) -> Any:
             digits = format(Decimal(value), "f")
             digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
             return {"number": "0" if digits == "-0" else digits}
+        case date():
+            return {"day": value.isoformat()}
         case dict():
             return {key: _plain(entry) for key, entry in value.items()}
     return [_plain(entry) for entry in value]

@@ -9,9 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anondb.hierarchies.forms import Hierarchy
-
 if TYPE_CHECKING:
+    from anondb.hierarchies.forms import Hierarchy
     from anondb.models.model import SensitiveModel
 
 

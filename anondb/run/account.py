@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from anondb.hierarchies.forms import BuiltVgh, CsvVgh, Dates, Hierarchy, Intervals, Mask, StoredVgh
+from anondb.hierarchies.forms import Hierarchy
 from anondb.methods.outcome import Levels
 from anondb.models.k_anonymity import KAnonymity
 from anondb.policy.model import Column, Privacy, Role
@@ -100,31 +100,12 @@ def _column(
 
 def in_words(hierarchy: Hierarchy | None) -> str:
     """What the policy says of a column's hierarchy, as people say it."""
-    match hierarchy:
-        case StoredVgh(name):
-            return f"stored: {name}"
-        case CsvVgh(path):
-            return f"from the file {path.name}"
-        case BuiltVgh(ontology):
-            return f"built: from the values and {ontology}"
-        case Intervals(start, widths):
-            return f"ranges of {_listed([f'{width:f}' for width in widths])}, counted from {start:f}"
-        case Dates(units):
-            return f"calendar: {_listed(units)}"
-        case Mask("all"):
-            return "masked as a whole"
-        case Mask(side):
-            return f"masked from the {side}"
-    return "no hierarchy: ranges or sets of values"
+    return "no hierarchy: ranges or sets of values" if hierarchy is None else hierarchy.words()
 
 
 def _built(built: BuiltInfo) -> str:
     how = f"built: {', '.join(built.made_by) or 'the base'}, the best of {built.candidates}"
     return how if built.gsl is None else f"{how}, GSL {built.gsl:.4f}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def _models(privacy: Privacy, published: Published) -> Iterator[Account]:

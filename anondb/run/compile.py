@@ -11,11 +11,10 @@ from anondb.errors import PolicyError, Problem, UsageError, did_you_mean
 from anondb.hierarchies import column_types, csvfile
 from anondb.hierarchies.forms import (
     ROOT,
+    BuiltinTable,
     BuiltVgh,
+    Computed,
     CsvVgh,
-    Dates,
-    Intervals,
-    Mask,
     Meaning,
     StoredVgh,
     Values,
@@ -32,7 +31,7 @@ from anondb.run.persons import in_form, misfits
 from anondb.run.plan import Plan
 from anondb.run.snapshot import SCHEMAS, BuiltInfo, Snapshot, TargetInfo
 from anondb.sqltree.released import Shift
-from anondb.sqltree.tables import TIMESTAMP_TYPES, Quasi, Sensitive, SourceColumn
+from anondb.sqltree.tables import Quasi, Sensitive, SourceColumn
 
 Table = dict[str, Any]
 
@@ -65,7 +64,8 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
                 problems.append(facts)
                 continue
             problems += _levels(policy, column, facts)
-            facts |= {"min_level": column.min_level, "max_level": column.max_level}
+            lowest = 0 if column.hierarchy is None else column.hierarchy.lowest
+            facts |= {"min_level": max(column.min_level, lowest), "max_level": column.max_level}
             quasi.append(Quasi(len(quasi) + 1, there[column.name], **facts))
     sensitive: list[Sensitive] = []
     for column in _judged(policy):
@@ -242,8 +242,10 @@ def _coded(
     place = _place(policy, column.name)
     if (own := method.own_form(place, column, source)) is not None:
         return own
-    if wrong := column_types.misfit(column.hierarchy, source):
+    if column.hierarchy is not None and (wrong := column.hierarchy.misfit(source)):
         return Problem(place, wrong, column_types.hint(source))
+    if column.hierarchy is not None and (wrong := method.refused_form(column.name, column.hierarchy)):
+        return Problem(place, wrong, _takes(column))
     match column.hierarchy:
         case StoredVgh(name):
             stored = snapshot.hierarchies.get(name)
@@ -260,9 +262,11 @@ def _coded(
                 "root": stored.root,
                 "vgh": stored.id,
             }
-        case CsvVgh(path):
+        case CsvVgh() | BuiltinTable():
             try:
-                table = files[column.name] = csvfile.read(path)
+                table = files[column.name] = csvfile.read(
+                    column.hierarchy.path, comments=isinstance(column.hierarchy, BuiltinTable)
+                )
             except UsageError as error:
                 return Problem(place, error.message, error.hint)
             return _whole(column, table)
@@ -272,14 +276,9 @@ def _coded(
                 return Problem(place, built.message, built.hint)
             table = files[column.name] = _stand_in(column) if built is None else built.table
             return _whole(column, table)
-        case Intervals(_, widths):
-            return {"hierarchy": column.hierarchy, "height": len(widths) + 1}
-        case Dates(units):
-            # the text of a date is its day already; a timestamp still has its time
-            finer = tuple(unit for unit in units if unit != "day" or source.base in TIMESTAMP_TYPES)
-            return {"hierarchy": Dates(finer), "height": len(finer) + 1}
-        case Mask(side):
-            return {"hierarchy": column.hierarchy, "height": 1 if side == "all" else 0}
+        case Computed():
+            fitted = column.hierarchy.fitted(source)
+            return {"hierarchy": fitted, "height": fitted.height}
         case None if column.role is Role.SENSITIVE:
             return {"hierarchy": None, "height": 1}
         case None if column.ontology:
@@ -292,6 +291,17 @@ def _coded(
             return {"hierarchy": Meaning(column.ontology), "height": 1}
         case None:
             return {"hierarchy": Values(), "height": 1}
+    raise AssertionError(column.hierarchy)
+
+
+def _takes(column: Column) -> str:
+    """What else to choose where a method does not keep what the hierarchy of a column promises."""
+    able = [
+        one
+        for one in METHODS.values()
+        if column.hierarchy is not None and one.refused_form(column.name, column.hierarchy) is None
+    ]
+    return f"choose an algorithm that does: {listed(able)}"
 
 
 def _stand_in(column: Column) -> VghTable:

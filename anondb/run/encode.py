@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from anondb.errors import DatabaseError, UsageError
 from anondb.hierarchies.csvfile import split_sense
-from anondb.hierarchies.forms import Mask, StoredVgh, TableVgh, Values
+from anondb.hierarchies.forms import Computed, StoredVgh, TableVgh, Values
 from anondb.methods.outcome import Levels
 from anondb.run import encode_sql as encoding
 from anondb.run import frequency_sql as frequency
@@ -124,7 +124,7 @@ def prepare_hierarchy(db: Runner, plan: Plan, names: Scratch, coded: AnyCoded) -
         rows = plan.files[coded.name].rows
         labels = ((position, *(split_sense(label)[0] for label in row)) for position, row in enumerate(rows))
         db.copy(Statement(f"fill leaves {coded.code}", encoding.fill_leaves(names, coded)), labels)
-    elif isinstance(coded.hierarchy, Mask) and coded.hierarchy.side != "all":
+    elif isinstance(coded.hierarchy, Computed) and coded.hierarchy.by_length:
         [length] = db.one(
             Statement(
                 f"longest {coded.code}",

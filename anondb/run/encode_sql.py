@@ -7,18 +7,16 @@ costs two to four times as much for the same counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 
 from sqlglot import exp
 
-from anondb.hierarchies.forms import Dates, Intervals, Mask, StoredVgh, TableVgh, Values
+from anondb.hierarchies.forms import Computed, StoredVgh, TableVgh, Values
 from anondb.run.persons_sql import kept_value, with_keys_of_forms
 from anondb.sqltree.build import (
     call,
     cast,
     col,
     collate_c,
-    concat,
     create_scratch,
     fill_scratch,
     ident,
@@ -40,8 +38,6 @@ from anondb.sqltree.equality import (
     with_entry,
 )
 from anondb.sqltree.tables import DATE_TYPES, NUMERIC_TYPES, Coded, Quasi, Relation, Scratch, SourceColumn
-
-_SHORT_TYPES = frozenset(["int2", "int4"])
 
 
 def raw_frequencies(
@@ -236,8 +232,11 @@ def _any_null(quasi: Sequence[Quasi], of: str) -> exp.Expr:
 def _is_outside(coded: Coded) -> exp.Expr:
     """A value (not NULL) that the hierarchy has no leaf for, or no range."""
     known = exp.Not(this=exp.Is(this=col("raw", "d"), expression=null()))
-    level = 1 if isinstance(coded.hierarchy, Intervals | Dates) else 0
-    return exp.and_(known, exp.Is(this=col(f"g{level}", "d"), expression=null()))
+    levels = [0]
+    if isinstance(coded.hierarchy, Computed):  # what is one of a range may be none of another
+        levels = sorted({1, max(1, coded.height - 1)})
+    missing = [exp.Is(this=col(f"g{level}", "d"), expression=null()) for level in levels]
+    return exp.and_(known, exp.or_(*missing))
 
 
 def _values(names: Scratch, coded: Coded) -> exp.Select:
@@ -275,43 +274,11 @@ def _labels(coded: Coded, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
             return order, [raw.copy()]
         case StoredVgh() | TableVgh():
             return col("position", "h"), [col(f"g{level}", "h") for level in range(coded.height)]
-        case Intervals(start, widths):
-            value = cast(raw.copy(), "numeric")
-            if coded.column.base in _SHORT_TYPES and all(_is_short(one) for one in (start, *widths)):
-                return value, [raw.copy(), *[_whole_range(raw, int(start), int(width)) for width in widths]]
-            return value, [raw.copy()] + [
-                call("anondb.range_label", value.copy(), number(start), number(width)) for width in widths
-            ]
-        case Dates(units):
-            moment = cast(raw.copy(), "timestamp")
-            return moment, [raw.copy()] + [
-                call("anondb.date_label", moment.copy(), string(unit)) for unit in units
-            ]
+        case Computed():
+            return coded.hierarchy.order(coded, raw), [raw.copy(), *coded.hierarchy.labels(coded, raw)]
         case Values():
             return _in_order(coded, raw)
-        case Mask("all"):
-            return null(), [raw.copy()]
-        case Mask(side):
-            return null(), [raw.copy()] + [
-                call("anondb.mask_label", raw.copy(), string(side), number(coded.length), number(stars))
-                for stars in range(1, coded.height)
-            ]
     raise AssertionError(coded.hierarchy)
-
-
-def _is_short(value: Decimal) -> bool:
-    return value == int(value) and abs(value) < 2**40
-
-
-def _whole_range(raw: exp.Expr, start: int, width: int) -> exp.Expr:
-    """What range_label says of whole numbers, in their own arithmetic: several times faster, and nothing overflows."""
-    value = cast(raw.copy(), "bigint")
-    rest = call("mod", exp.Sub(this=value, expression=number(start)), number(width))
-    rest = call("mod", exp.Add(this=rest, expression=number(width)), number(width))
-    below = exp.paren(exp.Sub(this=value.copy(), expression=rest))
-    above = exp.paren(exp.Add(this=below.copy(), expression=number(width)))
-    parts = [string("["), cast(below, "text"), string(", "), cast(above, "text"), string(")")]
-    return concat(parts)
 
 
 def _in_order(coded: Coded, raw: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:

@@ -153,3 +153,60 @@ def fill_scratch(name: str) -> exp.Copy:
 
 def scratch_name(name: str) -> exp.Table:
     return exp.Table(this=ident(name))
+
+
+def true() -> exp.Boolean:
+    return exp.true()
+
+
+def false() -> exp.Boolean:
+    return exp.false()
+
+
+def plus(left: exp.Expr, right: exp.Expr, *, grouped: bool = False) -> exp.Expr:
+    total = exp.Add(this=left, expression=right)
+    return exp.paren(total) if grouped else total
+
+
+def minus(left: exp.Expr, right: exp.Expr, *, grouped: bool = False) -> exp.Expr:
+    rest = exp.Sub(this=left, expression=right)
+    return exp.paren(rest) if grouped else rest
+
+
+def times(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    return exp.Mul(this=exp.paren(left), expression=right)
+
+
+def over(left: exp.Expr, right: exp.Expr) -> exp.GT:
+    return exp.GT(this=left, expression=right)
+
+
+def under(left: exp.Expr, right: exp.Expr) -> exp.LT:
+    return exp.LT(this=left, expression=right)
+
+
+def greatest_of(value: exp.Expr) -> exp.Max:
+    """Of a group of rows."""
+    return exp.Max(this=value)
+
+
+def least_of(value: exp.Expr) -> exp.Min:
+    """Of a group of rows."""
+    return exp.Min(this=value)
+
+
+def seconds_of(interval: exp.Expr) -> exp.Extract:
+    return exp.Extract(this=exp.var("epoch"), expression=exp.paren(interval))
+
+
+def case(whens: Sequence[tuple[exp.Expr, exp.Expr]], otherwise: exp.Expr) -> exp.Expr:
+    """The value of the first condition that holds."""
+    found = exp.Case()
+    for condition, value in whens:
+        found = found.when(condition, value)
+    return found.else_(otherwise)
+
+
+def texts(values: Sequence[str]) -> exp.Expr:
+    """A constant array of texts, in the order and the equality of their bytes."""
+    return cast(exp.Array(expressions=[string(value) for value in values]), "text[]")

@@ -26,6 +26,8 @@ WHOLE_TYPES = frozenset("int2 int4 int8".split())
 NUMERIC_TYPES = WHOLE_TYPES | frozenset("numeric float4 float8".split())
 DATE_TYPES = frozenset("date timestamp timestamptz".split())
 TIMESTAMP_TYPES = DATE_TYPES - {"date"}
+# Besides numbers and dates: of their texts, as 1** for 1, 10 to 19 and 100 to 199, no part says more than another.
+_UNORDERED_TEXTS = frozenset("bool interval money oid point".split())
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,29 @@ class SourceColumn:
 
     @property
     def is_ranged(self) -> bool:
-        return self.base in NUMERIC_TYPES | DATE_TYPES
+        return self.is_number or self.is_date
+
+    @property
+    def is_number(self) -> bool:
+        return self.base in NUMERIC_TYPES
+
+    @property
+    def is_whole(self) -> bool:
+        return self.base in WHOLE_TYPES
+
+    @property
+    def is_date(self) -> bool:
+        """A day, with a time or without."""
+        return self.base in DATE_TYPES
+
+    @property
+    def is_timed(self) -> bool:
+        return self.base in TIMESTAMP_TYPES
+
+    @property
+    def is_code(self) -> bool:
+        """Its texts can have characters that go from coarse to fine."""
+        return not self.is_ranged and self.base not in _UNORDERED_TEXTS
 
 
 @dataclass(frozen=True)
@@ -109,6 +133,11 @@ class Coded(ABC):
     @property
     def name(self) -> str:
         return self.column.name
+
+    @property
+    def lowest(self) -> int:
+        """The lowest level that its hierarchy may be released at."""
+        return self.hierarchy.lowest if isinstance(self.hierarchy, Hierarchy) else 0
 
     @property
     def is_ranged(self) -> bool:
@@ -146,8 +175,10 @@ class Quasi(Coded):
         return super().has_spellings and not self.column.has_one_text
 
     def as_range(self) -> Quasi:
-        """Without its hierarchy, where a range of values says more: of numbers and dates."""
-        return replace(self, hierarchy=Values(), height=1, root=ROOT) if self.column.is_ranged else self
+        """Without its hierarchy, where a range of values says more: of numbers and dates that may be told at all."""
+        if self.column.is_ranged and self.lowest == 0:
+            return replace(self, hierarchy=Values(), height=1, root=ROOT)
+        return self
 
     @property
     def code(self) -> str:

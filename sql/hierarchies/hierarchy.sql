@@ -64,6 +64,116 @@ comment on function anondb.date_label(timestamp, text) is
 'unit. A timestamptz has to be cast at a time zone of the caller''s choice first.';
 
 
+create function anondb.years_label(value timestamp, years int) returns text
+language sql immutable parallel safe
+-- by the digits of the year on both sides of year 1, as decades are; there is no year 0
+return case when isfinite(value) and years > 0 then
+    anondb.year_digits(greatest(1, abs(extract(year from value))::int / years * years))
+    || '-' || anondb.year_digits(abs(extract(year from value))::int / years * years + years - 1)
+    || case when extract(year from value) < 0 then ' BC' else '' end
+end;
+comment on function anondb.years_label(timestamp, int) is
+'So many calendar years that contain the value, the first a multiple of their number: 2020-2024. '
+'Before year 1 with the suffix BC, the year nearer to year 1 first. NULL for infinity, and for '
+'a number that is not above 0.';
+
+
+create function anondb.age_on(born timestamp, day date) returns numeric
+language sql immutable parallel safe
+-- the time of birth does not matter: who was born at noon is a year older from midnight on
+return case
+    when isfinite(born) and isfinite(day) and born::date <= day
+        then extract(year from age(day::timestamp, born::date::timestamp))
+end;
+comment on function anondb.age_on(timestamp, date) is
+'The age in whole years on a day; who was born on 29 February is a year older on 1 March of a '
+'year without one. NULL for who is born after that day, and for infinity.';
+
+
+create function anondb.capped_label(
+    value numeric, below numeric, above numeric, whole boolean, label text
+) returns text
+language sql immutable parallel safe
+return case
+    when value is null or value = 'NaN' then null
+    when value < below then '<' || trim_scale(below)::text
+    when value > above and whole then trim_scale(floor(above) + 1)::text || '+'
+    when value > above then '>' || trim_scale(above)::text
+    else label
+end;
+comment on function anondb.capped_label(numeric, numeric, numeric, boolean, text) is
+'The label, but <18 for all values below 18, and for all above 89 what says so: 90+ of whole '
+'numbers, >89 of others. A bound that is NULL bounds nothing. NULL for NaN.';
+
+
+create function anondb.easting(place point) returns double precision
+language sql immutable parallel safe
+return place[0];
+comment on function anondb.easting(point) is
+'The first coordinate of a point.';
+
+
+create function anondb.northing(place point) returns double precision
+language sql immutable parallel safe
+return place[1];
+comment on function anondb.northing(point) is
+'The second coordinate of a point.';
+
+
+create function anondb.cell_label(place point, width numeric) returns text
+language sql immutable parallel safe
+return anondb.range_label(place[0]::text::numeric, 0, width)
+    || ' × ' || anondb.range_label(place[1]::text::numeric, 0, width);
+comment on function anondb.cell_label(point, numeric) is
+'The square cell of this width, counted from the origin, that contains the point: '
+'[8.5, 8.6) × [47.3, 47.4). NULL for NaN and infinity, and for a width that is not above 0.';
+
+
+create function anondb.code_prefix(code text, kept int) returns text
+language sql immutable parallel safe
+return coalesce(
+    substring(code from '^(?:[ ./:_,-]*[^ ./:_,-]){' || least(greatest(kept, 1), 255) || '}'), code
+);
+comment on function anondb.code_prefix(text, int) is
+'The shortest beginning of a code with so many characters that are no separators (space . / : _ , '
+'-): 12-34 of 12-34-56 for 4. A shorter code is its own. Codes with equal prefixes have '
+'equal shorter prefixes too.';
+
+
+create function anondb.bare_code(code text, pattern text) returns text
+language sql immutable parallel safe
+-- byte order for upper, too: what a letter of another script becomes would hang on the database
+return substring(upper(regexp_replace(code, '[ ./:_,-]+', '', 'g') collate "C") from pattern);
+comment on function anondb.bare_code(text, text) is
+'A code in capitals and without separators, or the part of it that the pattern has in parentheses; '
+'NULL if it does not match.';
+
+
+create function anondb.code_part(code text, kept int, dot int) returns text
+language sql immutable parallel safe
+return case
+    when dot > 0 and least(length(code), kept) > dot
+        then left(code, dot) || '.' || substr(left(code, kept), dot + 1)
+    else left(code, kept)
+end;
+comment on function anondb.code_part(text, int, int) is
+'The first characters of a bare code, with a dot after so many of them: E11.9; none for 0.';
+
+
+create function anondb.code_range(
+    part text, starts text[], ends text[], labels text[], otherwise boolean
+) returns text
+language sql immutable parallel safe
+return case
+    when part collate "C" <= ends[width_bucket(part collate "C", starts)]
+        then labels[width_bucket(part collate "C", starts)]
+    when otherwise then part
+end;
+comment on function anondb.code_range(text, text[], text[], text[], boolean) is
+'The label of the range, in the order of bytes, that a code lies in. Outside of all it is itself, '
+'or NULL. The ranges do not overlap, and come in order.';
+
+
 create function anondb.mask_label(value text, side text, length int, stars int) returns text
 language sql immutable parallel safe
 return case

@@ -7,26 +7,13 @@ from collections.abc import Callable
 
 import psycopg
 import pytest
-from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from anondb.api import Database
 from anondb.cli.demo import make_admissions
-from anondb.db.connection import Connection
-from anondb.db.execute import Executor
 from anondb.db.install.upgrade import remove, upgrade
-from anondb.db.introspect import snapshot
-from anondb.policy.load import load
-from anondb.policy.model import Policy
-from anondb.run import publish_sql as sqlgen
-from anondb.run.compile import compile_plan
-from anondb.run.encode import encode
-from anondb.run.engine import PostgresEngine
-from anondb.run.plan import Options
-from anondb.run.statement import Statement
-from anondb.sqltree.tables import Relation
-from tests.acceptance.clinic import Clinic, quasi
-from tests.documentation import ROOT, blocks, rows
+from tests.acceptance.clinic import Clinic
+from tests.documentation import ROOT, blocks
 
 EXAMPLE = ROOT / "examples" / "hospital"
 
@@ -73,33 +60,6 @@ def test_the_documented_queries_run(clinic: Clinic) -> None:
     assert len(clinic.execute(steps)) == 10
     assert len(clinic.execute(changes)) == 1
     assert len(clinic.execute(policies)) == 1
-
-
-TYPES = {"23": "int", "-3.2": "numeric", "2024-03-09": "date", "2024-03-09 14:30:00": "timestamp"}
-
-
-@pytest.mark.parametrize("heading", ["Ranges", "Dates", "Masks"])
-def test_the_documented_labels_are_those_of_a_run(clinic: Clinic, heading: str) -> None:
-    for form, *cells in rows("docs/policy.md", heading)[1:]:
-        hierarchy = form[form.index("{") : form.index("}") + 1]
-        labels = [cell.strip("`") for cell in cells if cell]
-        value = sql.SQL("create table hospital.one as select {}::{} as value")
-        kind = sql.SQL(TYPES.get(labels[0], "text"))
-        clinic.connection.execute(value.format(sql.Literal(labels[0]), kind))
-        policy = load(clinic.policy({"value": quasi(hierarchy)}, source="hospital.one"))
-        with clinic.connection.transaction(force_rollback=True):
-            assert encoded(clinic.connection, policy) == labels
-        clinic.execute("drop table hospital.one")
-
-
-def encoded(connection: Connection, policy: Policy) -> list[str]:
-    """The labels that the encoding of a run gives to the one value of a source, level by level."""
-    source, target = Relation("hospital", policy.source.table), Relation("share", policy.target.table)
-    plan = compile_plan(policy, snapshot(connection, source, target))
-    executor, names = Executor(connection, lambda step: None), plan.scratch(1)
-    [quasi] = encode(executor, PostgresEngine(executor, plan), plan, names, Options()).quasi
-    [row] = executor.rows(Statement("labels", sqlgen.all_rows(Relation("pg_temp", names.dictionary(quasi)))))
-    return list(row[2 : 3 + quasi.height])
 
 
 def test_the_readmes_figures_are_those_of_the_example(db: Database) -> None:

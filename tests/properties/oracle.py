@@ -25,6 +25,10 @@ class Hierarchy(Protocol):
     @property
     def height(self) -> int: ...
 
+    @property
+    def lowest(self) -> int:
+        """The lowest level that is released."""
+
     def label(self, value: Value, level: int) -> str: ...
 
     def covers(self, label: str, value: Value) -> bool:
@@ -36,6 +40,7 @@ class Tree:
     """Paths from leaf to root; shorter ones repeat their leaf."""
 
     paths: Mapping[str, Sequence[str]]  # by the leaf; without the leaf itself
+    lowest: int = 0
 
     @property
     def root(self) -> str:
@@ -59,6 +64,7 @@ class Ranges:
     start: Decimal
     widths: Sequence[Decimal]
     root: str = "*"
+    lowest: int = 0
 
     @property
     def height(self) -> int:
@@ -67,7 +73,7 @@ class Ranges:
     def label(self, value: Value, level: int) -> str:
         start, width = Fraction(self.start), Fraction(self.widths[level - 1])
         lower = start + floor((Fraction(text(value)) - start) / width) * width
-        return f"[{_written(lower)}, {_written(lower + width)})"
+        return f"[{written_out(lower)}, {written_out(lower + width)})"
 
     def covers(self, label: str, value: Value) -> bool:
         if label[0] != "[":
@@ -80,6 +86,7 @@ class Ranges:
 class Calendar:
     units: Sequence[str]
     root: str = "*"
+    lowest: int = 0
 
     @property
     def height(self) -> int:
@@ -113,6 +120,7 @@ class Stars:
     side: str
     length: int
     root: str = "*"
+    lowest: int = 0
 
     @property
     def height(self) -> int:
@@ -155,7 +163,7 @@ def datafly(
 
     A row is its quasi-identifiers. Sweeney 1998, 2002.
     """
-    levels = [0] * len(hierarchies)
+    levels = [hierarchy.lowest for hierarchy in hierarchies]
     while True:
         table = generalized(rows, hierarchies, levels)
         sizes = Counter(table)
@@ -198,13 +206,13 @@ def text(value: Value) -> str:
         case date():
             return value.isoformat()
         case Decimal():
-            return _written(Fraction(value))
+            return written_out(Fraction(value))
         case float():
             return repr(value).removesuffix(".0")
     return str(value)
 
 
-def _written(number: Fraction) -> str:
+def written_out(number: Fraction) -> str:
     """A finite decimal, without idle zeros."""
     places = 0
     while number.denominator != 1 and (number * 10**places).denominator != 1:

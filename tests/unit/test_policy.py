@@ -231,7 +231,7 @@ def test_a_mistake_is_told_with_place_and_hint(
         ('{ ontology = "icd" }', "hierarchy.build is missing", "build = true"),
         ("{ dates = false }", "true or a list of units, not false", "dates = true"),
         ("{ dates = [] }", "not an empty list", "dates = true"),
-        ('{ dates = ["week"] }', 'day, month, quarter, year, decade, not "week"', "choose from day"),
+        ('{ dates = ["week"] }', 'day, month, quarter, year, decade, 5 years, not "week"', "choose from day"),
         ('{ dates = ["year", "month"] }', "from fine to coarse", '["month", "year"]'),
         ('{ dates = ["year", "year"] }', "each unit once", '["year"]'),
         ('{ mask = "right", dates = true }', "mixes several forms", "{ dates = true }"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from anondb.hierarchies.forms import Dates, Intervals, Mask, StoredVgh, TableVgh
+from anondb.hierarchies.forms import Computed, StoredVgh, TableVgh
 from anondb.sqltree.build import (
     call,
     cast,
@@ -27,10 +27,6 @@ from anondb.sqltree.build import (
 )
 from anondb.sqltree.equality import as_text
 from anondb.sqltree.tables import Quasi, Scratch
-
-# in days, on average over the Gregorian calendar's 400 years
-_UNIT_DAYS = {"day": 1, "month": 30.436875, "quarter": 91.310625, "year": 365.2425, "decade": 3652.425}
-_SECONDS_A_DAY = 86400
 
 
 def cost_table(names: Scratch, quasi: Sequence[Quasi], *, measure: str | None = None) -> exp.Create:
@@ -119,19 +115,12 @@ def _cost(names: Scratch, quasi: Quasi, level: int) -> tuple[exp.Expr, exp.Selec
     match quasi.hierarchy:
         case StoredVgh() | TableVgh():
             return _share_of(names.leaves(quasi), "h", level, None)
-        case Mask():
+        case Computed() as form:
+            width = form.width(quasi, col("raw", "d"), level)
+            if width is not None:
+                return _width(names, quasi, form, width), None
             known = exp.GT(this=col("leaf", "h"), expression=number(0))
             return _share_of(names.dictionary(quasi), "h", level, known)
-        case Intervals(_, widths):
-            value = cast(col("raw", "e"), "numeric")
-            span = exp.Sub(this=exp.Max(this=value), expression=exp.Min(this=value.copy()))
-            return _width(names, quasi, number(widths[level - 1]), span), None
-        case Dates(units):
-            moment = cast(col("raw", "e"), "timestamp")
-            between = exp.Sub(this=exp.Max(this=moment), expression=exp.Min(this=moment.copy()))
-            seconds = exp.Extract(this=exp.var("epoch"), expression=exp.Paren(this=between))
-            width = number(_UNIT_DAYS[units[level - 1]] * _SECONDS_A_DAY)
-            return _width(names, quasi, width, seconds), None
     raise AssertionError(quasi.hierarchy)
 
 
@@ -148,15 +137,17 @@ def _share_of(leaves: str, alias: str, level: int, condition: exp.Expr | None) -
     return exp.Div(this=exp.paren(share), expression=others), below
 
 
-def _width(names: Scratch, quasi: Quasi, width: exp.Expr, span: exp.Expr) -> exp.Expr:
+def _width(names: Scratch, quasi: Quasi, form: Computed, width: exp.Expr) -> exp.Expr:
     """The width of a range as a share of the column's own; a column of one value has nothing to lose.
 
     Leaves are numbered in the order of their values, so that the first and the last span the column.
     """
     dictionary = names.dictionary(quasi)
-    last = query([exp.Max(this=col("leaf", "w"))], scratch(dictionary, "w"))
-    ends = exp.In(this=col("leaf", "e"), expressions=[number(1), subquery(last)])
-    whole = exp.select(span).from_(scratch(dictionary, "e")).where(ends).subquery()
+    spanned = exp.select(form.span(quasi, col("raw", "e"))).from_(scratch(dictionary, "e"))
+    if form.is_ordered(quasi):
+        last = query([exp.Max(this=col("leaf", "w"))], scratch(dictionary, "w"))
+        spanned = spanned.where(exp.In(this=col("leaf", "e"), expressions=[number(1), subquery(last)]))
+    whole = spanned.subquery()
     share = exp.Div(this=width, expression=call("nullif", whole, number(0)))
     return (
         exp.Case()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
+from anondb.hierarchies.forms import Hierarchy
 from anondb.methods.fusion.fusion import VARIANTS
-from anondb.methods.method import Job, ReleaseMethod, Stages
+from anondb.methods.method import Job, ReleaseMethod, Stages, hides_values
 from anondb.policy.check import PolicyKeys, Spot
 from anondb.policy.model import Policy
 
@@ -25,6 +26,9 @@ class Fusion(ReleaseMethod):
 
     def check(self, spot: Spot, policy: PolicyKeys) -> None:
         """It takes any columns: by ontology, by hierarchy, or by their values."""
+
+    def refused_form(self, column: str, hierarchy: Hierarchy) -> str | None:
+        return hides_values(self.name, column, hierarchy)
 
     def refused_unit(self, policy: Policy) -> str | None:
         return self.counts_records(policy)

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from anondb.errors import Problem, UsageError
+from anondb.hierarchies.forms import Hierarchy
 from anondb.methods.le_diversity.policy import check
 from anondb.methods.le_diversity.tables import CLASS_ID, QUASI, SENSITIVE, parts
-from anondb.methods.method import Job, ReleaseMethod, Stages
+from anondb.methods.method import Job, ReleaseMethod, Stages, hides_values
 from anondb.models.le_diversity import LeDiversity as Model
 from anondb.models.model import SensitiveModel
 from anondb.policy.check import PolicyKeys, Spot
@@ -44,6 +45,9 @@ class LeDiversity(ReleaseMethod):
             f"{self.name} generalizes nothing, and is not compared with algorithms that do",
             hint="run its policy, and see anondb evaluate",
         )
+
+    def refused_form(self, column: str, hierarchy: Hierarchy) -> str | None:
+        return hides_values(self.name, column, hierarchy)
 
     def refused_unit(self, policy: Policy) -> str | None:
         return self.counts_records(policy)

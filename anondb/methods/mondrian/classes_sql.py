@@ -173,7 +173,7 @@ def _set(quasi: Quasi) -> exp.Expr:
 def _lowest_common_ancestor(quasi: Quasi) -> exp.Expr:
     """The label at the first level where all are one; NULL is another than all below the root."""
     label = exp.Case()
-    for level in range(quasi.height):
+    for level in range(quasi.lowest, quasi.height):
         codes = [of(this=col(f"l{level}", "e")) for of in (exp.Min, exp.Max)]
         label = label.when(
             exp.EQ(this=codes[0], expression=codes[1]), exp.Max(this=collate_c(col(f"g{level}", "e")))
