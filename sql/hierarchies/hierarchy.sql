@@ -123,10 +123,10 @@ comment on function anondb.northing(point) is
 create function anondb.cell_label(place point, width numeric) returns text
 language sql immutable parallel safe
 return anondb.range_label(place[0]::text::numeric, 0, width)
-    || ' × ' || anondb.range_label(place[1]::text::numeric, 0, width);
+    || ' x ' || anondb.range_label(place[1]::text::numeric, 0, width);
 comment on function anondb.cell_label(point, numeric) is
 'The square cell of this width, counted from the origin, that contains the point: '
-'[8.5, 8.6) × [47.3, 47.4). NULL for NaN and infinity, and for a width that is not above 0.';
+'[8.5, 8.6) x [47.3, 47.4). NULL for NaN and infinity, and for a width that is not above 0.';
 
 
 create function anondb.code_prefix(code text, kept int) returns text

@@ -157,11 +157,11 @@ class Cells:
 
     def label(self, value: Value, level: int) -> str:
         along = Ranges(Decimal(0), self.widths)
-        return " × ".join(along.label(side, level) for side in self._sides(value))
+        return " x ".join(along.label(side, level) for side in self._sides(value))
 
     def covers(self, label: str, value: Value) -> bool:
         if label in (self.root, value):
             return True
         along = Ranges(Decimal(0), self.widths)
-        ranges = label.split(" × ")
+        ranges = label.split(" x ")
         return all(along.covers(one, side) for one, side in zip(ranges, self._sides(value), strict=True))

@@ -107,8 +107,8 @@ def test_a_bound_that_is_not_there_bounds_nothing(connection: psycopg.Connection
 
 def test_a_cell_holds_its_point_on_all_sides_of_the_origin(connection: psycopg.Connection) -> None:
     cell = "anondb.cell_label(%s::point, %s::numeric)"
-    assert asked(connection, cell, "(8.54,47.37)", "0.1") == "[8.5, 8.6) × [47.3, 47.4)"
-    assert asked(connection, cell, "(-0.01,-91)", "0.5") == "[-0.5, 0) × [-91, -90.5)"
+    assert asked(connection, cell, "(8.54,47.37)", "0.1") == "[8.5, 8.6) x [47.3, 47.4)"
+    assert asked(connection, cell, "(-0.01,-91)", "0.5") == "[-0.5, 0) x [-91, -90.5)"
     assert asked(connection, cell, "(Infinity,1)", "0.5") is None
     assert asked(connection, cell, "(NaN,1)", "0.5") is None
 
