@@ -105,8 +105,7 @@ class Quasi(Coded):
         # what a hierarchy lists are texts, each with labels of its own
         if isinstance(self.hierarchy, StoredVgh | TableVgh):
             return False
-        grouped = self.column.base in EQUAL_ONCE_GROUPED and self.column.indistinct is None
-        return super().has_spellings and not grouped
+        return super().has_spellings and not self.column.has_one_text
 
     def as_range(self) -> Quasi:
         """Without its hierarchy, where a range of values says more: of numbers and dates that may be told at all."""
