@@ -15,10 +15,10 @@ from anondb.db.run_list import run_that_released
 from anondb.db.session import Session
 from anondb.errors import UsageError
 from anondb.policy.names import parse_name
+from anondb.sqltree.tables import Relation
 
 if TYPE_CHECKING:
     from anondb.exchange.csv_table import TableFile, Wishes
-    from anondb.sqltree.tables import Relation
 
 _PASSES = 2  # over a file: one that looks at it, one that loads it
 
@@ -30,6 +30,16 @@ class Loaded:
     table: str
     records: int
     file: TableFile
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A project of ARX as a table and a policy, and what of it has no counterpart."""
+
+    table: str
+    records: int
+    policy: Path
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,32 @@ class Tables:
         rows = found.rows(_part(progress, 1))
         records = loading.create_and_fill(self._session, target, columns, rows, replace=replace)
         return Loaded(catalog.target_text(target), records, found)
+
+    def import_arx(
+        self,
+        project: Path | str,
+        table: str,
+        policy: Path | str,
+        *,
+        replace: bool = False,
+        force: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Imported:
+        """Makes a table and a policy of a project of ARX; its hierarchies lie in a folder beside the policy.
+
+        `replace` makes a table anew that was loaded before, `force` writes over a policy that is there.
+        """
+        from anondb.exchange.arx_import import folder_of, require_new, unpacked, written
+
+        source = catalog.resolve_target(self._session, parse_name(table))
+        loading.require_room(self._session, source, replace=replace)
+        out = Path(policy)
+        require_new(out, force=force)
+        names = [catalog.target_text(Relation(source.schema, source.name + end)) for end in ("", "_release")]
+        unpacking = unpacked(Path(project), names[0], names[1], folder=folder_of(out).name)
+        with unpacking as found, written(found.drafted, out):
+            loaded = self.load(found.table, table, wishes=found.wishes, replace=replace, progress=progress)
+        return Imported(loaded.table, loaded.records, out, found.drafted.notes)
 
     def head(self, table: str, limit: int = 20) -> Head:
         """The first rows of any table or view that the role may read, and whether it is a release."""

@@ -37,6 +37,7 @@ _COMMANDS = {
     "load": "tables",
     "show": "tables",
     "export": "tables",
+    "import-arx": "tables",
     "plan": "policies",
     "run": "policies",
     "lattice": "lattice",
@@ -72,7 +73,7 @@ def program(only: str | None = None) -> typer.Typer:
     app.callback()(before_all)  # not named `options`, as the module is that takes its name once it is loaded
     for name, module in _COMMANDS.items():
         if only in (None, name):
-            app.command(name)(getattr(_module(module), name))
+            app.command(name)(getattr(_module(module), name.replace("-", "_")))
     for name, module in _GROUPS.items():
         if only in (None, name):
             app.add_typer(_module(module).app, name=name)

@@ -95,6 +95,49 @@ def load(
         _tell(loaded)
 
 
+def import_arx(
+    project: Annotated[
+        Path, typer.Argument(metavar="PROJECT.deid", help="A project of ARX.", show_default=False)
+    ],
+    target: Annotated[str, typer.Option("--table", metavar="TABLE", help="The new table.")],
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="POLICY.toml",
+            help="The new policy; else it is called as the project.",
+            show_default=False,
+        ),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Make a table anew that was loaded before.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over a policy that is there.")] = False,
+    public: Public = False,
+    as_json: Json = False,
+    dsn: Dsn = None,
+) -> None:
+    """Make a table and a policy of a project of ARX: roles, hierarchies, models, weights, suppression.
+
+    What has no counterpart is listed, and stands in the policy as DECIDE.
+
+    Example: anondb import-arx patients.deid --table patients --out patients.toml
+    """
+    out_file = policy or Path(f"{project.stem}.toml")
+    with connect(dsn) as db, progress_bar("loading", bytes_=True) as progress:
+        made = db.tables.import_arx(
+            project, target, out_file, replace=replace, force=force, progress=progress
+        )
+    if as_json:
+        facts = {"table": made.table, "records": made.records, "policy": str(made.policy)}
+        echo_json(facts | {"notes": list(made.notes)})
+        return
+    out.print(f"{plain(made.table)}: {made.records:,} records from {plain(str(project))}", soft_wrap=True)
+    out.print(f"policy: {plain(str(made.policy))}", soft_wrap=True)
+    for note in made.notes:
+        out.print(f"decide: {plain(note)}", soft_wrap=True)
+
+
 def show(
     target: TableName,
     limit: Annotated[int, typer.Option(metavar="N", help="How many rows.", min=1)] = 20,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from anondb.methods.full_domain.grid import MOST_COLUMNS, MOST_NODES
 from anondb.methods.full_domain.method import Datafly, Incognito, Optimal
 from anondb.methods.fusion.method import Fusion
 from anondb.methods.le_diversity.method import LeDiversity
@@ -46,3 +47,9 @@ def other_shapes(target: Relation) -> tuple[Relation, ...]:
     """The tables that a release of this target has with methods that make several."""
     suffixes = dict.fromkeys(suffix for method in METHODS.values() for suffix in method.suffixes())
     return tuple(Relation(target.schema, target.name + suffix) for suffix in suffixes)
+
+
+def best_for(nodes: int, columns: int) -> tuple[str, bool]:
+    """Who finds the best release in a lattice of this size, or else a good one; and whether it is the best."""
+    is_small = nodes <= MOST_NODES and columns <= MOST_COLUMNS
+    return (Optimal.name, True) if is_small else (Datafly.name, False)

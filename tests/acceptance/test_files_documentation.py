@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from anondb.exchange.csv_types import KINDS
+from tests.acceptance import arx_projects
 from tests.acceptance.documented import calls, obey
 from tests.conftest import Cli
 from tests.documentation import blocks, rows
@@ -18,6 +19,7 @@ PAGE = "docs/files.md"
 def test_every_command_prints_what_the_page_shows(cli: Cli, tmp_path: Path) -> None:
     [people] = blocks(PAGE, "csv")
     (tmp_path / "people.csv").write_text(people, encoding="utf-8")
+    arx_projects.project(tmp_path)
     shown = list(calls(PAGE))
     for call in shown:
         obey(cli, call)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.acceptance import arx_projects
+
 TABLES = """
 create schema share;
 create table public.visits (id int primary key, age int, zip text, reason text, diagnosis text);
@@ -69,6 +71,7 @@ def write_files(folder: Path) -> None:
             leaves += [f"{word};{name};{kind};thing" for word in words]
     (folder / "kinds.csv").write_text("child,parent\n" + "".join(f"{c},{p}\n" for c, p in edges))
     (folder / "reason.csv").write_text("\n".join(leaves))
+    arx_projects.project(folder)
     (folder / "disease.csv").write_text(DISEASES)
     (folder / "rows.csv").write_text("age;zip;seen;weight\n30;01234;31.12.2024;72,5\n31;;1.1.2025;\n")
     known = {"id": IDENTIFIER, "diagnosis": SENSITIVE}
@@ -150,6 +153,7 @@ COMMANDS = """
     load rows.csv --table loaded
     load rows.csv --table loaded --replace
     show loaded
+    import-arx clinic.deid --table patients
     vgh score reason --table visits --column reason
     vgh senses reason
     vgh show reason
@@ -162,6 +166,7 @@ COMMANDS = """
     run datafly.toml
     export share.datafly datafly.csv
     run taken.toml --replace
+    run clinic.toml
     run incognito.toml --evaluate full
     run optimal.toml --evaluate full
     run models.toml --evaluate full

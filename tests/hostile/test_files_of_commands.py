@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance import arx_projects
 from tests.acceptance.clinic import Clinic
 
 pytestmark = pytest.mark.once
@@ -16,6 +17,7 @@ COMMANDS = {
     "report": ("report", "last", "--out", "{file}"),
     "export": ("vgh", "export", "zips", "{file}"),
     "release": ("export", "share.admissions", "{file}"),
+    "import-arx": ("import-arx", "{file}.deid", "--table", "patients", "--out", "{file}", "--replace", "--force"),
     "show": ("vgh", "show", "zips", "--format", "svg", "--out", "{file}"),
     "rank": ("vgh", "rank", "zips", "--report", "{file}"),
     "learn": ("learn", "hospital.admissions", "--threshold", "2", "--identifier", "name", "--out", "{file}"),
@@ -39,6 +41,7 @@ def ready(clinic: Clinic) -> Clinic:
     (clinic.folder / "zips.csv").write_text("Z9070;*\nZ9071;*\nZ9072;*\nZ9073;*\n")
     assert clinic.cli("vgh", "load", "zips", clinic.folder / "zips.csv").returncode == 0
     clinic.has_released()
+    (clinic.folder / "written.deid").write_bytes(arx_projects.packed(arx_projects.members()))
     return clinic
 
 
