@@ -31,7 +31,9 @@ from anondb.methods.full_domain.sql import Costs
 from anondb.methods.mondrian import classes_sql as classes
 from anondb.methods.mondrian import cuts_sql as cuts
 from anondb.methods.mondrian import halves_sql as halves
+from anondb.methods.mondrian import loss_sql as loss
 from anondb.methods.mondrian import sql as partition
+from anondb.methods.mondrian import tree_sql as trees
 from anondb.methods.mondrian.sql import Condition, Partitioning
 from anondb.models import sql as models
 from anondb.models.l_diversity import LDiversity
@@ -123,6 +125,8 @@ def statements(name: str) -> Iterator[Node]:
         p = Partitioning(names, [*bare, *quasi[3:]], 5, strict, [condition])
         yield from partitioning(p, condition)
         yield classes.insert_rows(p, fresh, columns, [other])
+    p = Partitioning(names, [*bare, *quasi[3:]], 5, conditions=[condition], by_loss=True)
+    yield from by_loss(p, condition)
     yield linked.label_codes(names, quasi)
     yield linked.of_classes(names, quasi)
     yield linked.unseen(names, quasi)
@@ -227,6 +231,22 @@ def _of_examples(sensitive: Sensitive) -> Iterator[Judged]:
         key, kinds = model.kinds or ("column", (sensitive.name,))
         for kind in kinds:
             yield Judged(model.made(keys | {key: kind}), sensitive)
+
+
+def by_loss(p: Partitioning, condition: Condition) -> Iterator[Node]:
+    """The statements of a search that partitions by loss, as far as they are others."""
+    yield trees.tree(p)
+    yield from partition.tables(p)
+    yield partition.empty_round(p)
+    yield loss.items(p)
+    yield loss.ranks(p)
+    yield loss.rank_figures(p)
+    for rank in (1, 2):
+        yield loss.cut(p, rank)
+    yield halves.refuse(p, condition)
+    yield loss.figures(p)
+    yield halves.close_small(p)
+    yield halves.large(p)
 
 
 def partitioning(p: Partitioning, condition: Condition) -> Iterator[Node]:

@@ -47,6 +47,7 @@ UNREAD = {
     "draw": "draws no terms",
     "strict": "does not partition the records",
     "bounds": "does not partition the records",
+    "split": "does not partition the records",
 }
 """What is said of a key of [method] to methods that do not read it."""
 

@@ -212,6 +212,7 @@ METHOD: Mapping[str, Key] = {
     "weights": Key(_read_weights),
     "strict": Key(read_flag),
     "bounds": Key(read_text),
+    "split": Key(read_text),
     "variant": Key(read_text),
     "measure": Key(choice(MEASURES)),
     "seed": Key(_read_seed),

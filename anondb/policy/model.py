@@ -109,6 +109,7 @@ class Method:
     distance: str | None = None  # of two sets
     draw: str | None = None  # mdav: for what terms are drawn, a class or each record
     bounds: str = "rounded"  # mondrian: of ranges; or exact
+    split: str = "width"  # mondrian: what cuts are chosen by; or loss
     strict: bool = True  # mondrian: records of one value are never parted
 
     def weight(self, column: str) -> float:

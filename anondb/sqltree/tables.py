@@ -288,6 +288,16 @@ class Scratch:
         """Of every column `d` and code `leaf`: the number `value` that it stands for, and the column's `span`."""
         return f"r{self.run}_place"
 
+    @property
+    def tree(self) -> str:
+        """Of every column `d` and code `leaf`: the nodes above it l0 …, what each costs k0 …, or its place `x`."""
+        return f"r{self.run}_tree"
+
+    @property
+    def items(self) -> str:
+        """Of an open partition and a column `d`: what a cut may part, in order, and what a cut behind it saves."""
+        return f"r{self.run}_item"
+
     def cells(self, turn: int) -> str:
         """The frequency set of the open partitions: q1 …, s1 …, n, and the partition's number `part`.
 

@@ -72,6 +72,7 @@ def test_mondrian_gives_what_is_documented(hospital: Database) -> None:
     policies = {
         "`strict = true`": MONDRIAN,
         "`strict = false`": MONDRIAN.replace("strict = true", "strict = false"),
+        '`split = "loss"`': MONDRIAN.replace("strict = true", 'split = "loss"'),
         "`optimal`": POLICY,
     }
     found = {}

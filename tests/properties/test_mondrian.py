@@ -37,10 +37,11 @@ class Partitioned:
     bare: tuple[bool, ...]  # which columns have no hierarchy in the policy
     strict: bool
     exact: bool = False
+    by_loss: bool = False  # cuts are those that save most of the loss
 
     def policy(self, folder: Path) -> str:
         written = self.example.policy(folder).replace(
-            '"datafly"', f'"mondrian"\nstrict = {self.flag}\nbounds = "{self.bounds}"'
+            '"datafly"', f'"mondrian"\nstrict = {self.flag}\nbounds = "{self.bounds}"\nsplit = "{self.split}"'
         )
         lines = written.splitlines()
         for column, bare in zip(self.example.columns, self.bare, strict=True):
@@ -51,6 +52,10 @@ class Partitioned:
     @property
     def flag(self) -> str:
         return "true" if self.strict else "false"
+
+    @property
+    def split(self) -> str:
+        return "loss" if self.by_loss else "width"
 
     @property
     def bounds(self) -> str:
@@ -208,8 +213,9 @@ def number(value: Fraction) -> str:
 def partitioned(draw: st.DrawFn, strict: bool | None = None) -> Partitioned:
     example = draw(tables(suppress=["remove"], suppression=["0"]))
     bare = tuple(draw(st.booleans()) for _ in example.columns)
-    strict = draw(st.booleans()) if strict is None else strict
-    return Partitioned(example, bare, strict, exact=draw(st.booleans()))
+    by_loss = strict is None and draw(st.booleans())
+    strict = by_loss or draw(st.booleans()) if strict is None else strict
+    return Partitioned(example, bare, strict, exact=draw(st.booleans()), by_loss=by_loss)
 
 
 def publish(db: Database, case: Partitioned, folder: Path) -> Release:

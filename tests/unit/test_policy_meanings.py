@@ -70,6 +70,12 @@ def test_ontologies_are_names_each_said_once(said: str, words: str) -> None:
         ([('"datafly"', '"datafly"\nseed = 1')], "datafly draws nothing at random"),
         ([('"datafly"', '"datafly"\nvariant = "none"')], "datafly has no variants"),
         ([('"datafly"', '"datafly"\nmeasure = "wup"')], "datafly does not compare values"),
+        ([('"datafly"', '"datafly"\nsplit = "loss"')], "datafly does not partition the records"),
+        ([('"datafly"', '"mondrian"\nsplit = "depth"')], "split must be one of width, loss"),
+        (
+            [('"datafly"', '"mondrian"\nsplit = "loss"\nstrict = false')],
+            "never parts the records of one value",
+        ),
         (
             [('"datafly"', '"mondrian"'), (STORED, 'ontology = "wordnet"')],
             "mondrian does not read the ontology",

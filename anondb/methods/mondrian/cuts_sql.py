@@ -55,11 +55,12 @@ def ranks(p: Partitioning) -> exp.Insert:
 
 
 def rank_figures(p: Partitioning) -> exp.Select:
-    """How many partitions have a column to try, and the most columns that one has."""
+    """How many partitions have a column to try, the most columns that one has, and the most parts of a cut."""
     first = exp.Where(this=exp.EQ(this=col("rank", "t"), expression=number(1)))
     return exp.select(
         exp.Filter(this=exp.Count(this=exp.Star()), expression=first),
         call("coalesce", exp.Max(this=col("rank", "t")), number(0)),
+        number(2),
     ).from_(scratch(p.names.ranks, "t"))
 
 

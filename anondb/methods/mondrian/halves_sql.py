@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from anondb.methods.mondrian.loss_sql import parted
 from anondb.methods.mondrian.sql import (
     Condition,
     Partitioning,
@@ -38,7 +39,7 @@ def refuse(p: Partitioning, condition: Condition) -> exp.Delete:
 
 
 def figures(p: Partitioning) -> exp.Select:
-    """How many halves may be cut again, and which columns were cut."""
+    """How many halves may be cut again, by how many there are more than before, and which columns were cut."""
     right = exp.paren(exp.Sub(this=col("n", "t"), expression=col("left", "t")))
     large = [
         exp.Filter(
@@ -48,7 +49,8 @@ def figures(p: Partitioning) -> exp.Select:
         for size in (col("left", "t"), right)
     ]
     columns = call("array_agg", exp.Distinct(expressions=[col("d", "t")]))
-    return exp.select(exp.Add(this=large[0], expression=large[1]), columns).from_(scratch(p.names.cuts, "t"))
+    again = exp.Add(this=large[0], expression=large[1])
+    return exp.select(again, exp.Count(this=exp.Star()), columns).from_(scratch(p.names.cuts, "t"))
 
 
 def close_uncut(p: Partitioning) -> exp.Insert:
@@ -87,6 +89,8 @@ def _numbered(p: Partitioning) -> exp.Select:
 
 def _halved(p: Partitioning) -> exp.Query:
     """The cells of partitions with a cut: their `side` of it (0 is left), and the `size` of that half."""
+    if p.by_loss:
+        return parted(p)
     return _halved_strictly(p) if p.strict else _halved_evenly(p)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from anondb.methods.method import Job, ReleaseMethod, Stages
-from anondb.policy.check import PolicyKeys, Spot
+from anondb.methods.mondrian.mondrian import BOUNDS, SPLITS
+from anondb.policy.check import PolicyKeys, Spot, Table
 from anondb.policy.model import Policy
 from anondb.sqltree.tables import Quasi
 
@@ -17,11 +18,18 @@ if TYPE_CHECKING:
 class Mondrian(ReleaseMethod):
     name = "mondrian"
     title = "multidimensional partitioning (LeFevre et al. 2006)"
-    options: ClassVar = {"bounds": ("rounded", "exact")}
+    options: ClassVar = {"bounds": BOUNDS, "split": SPLITS}
     keys = frozenset({"strict"})
 
     def check(self, spot: Spot, policy: PolicyKeys) -> None:
         """It takes any columns, with hierarchies or without."""
+
+    def read_keys(self, spot: Spot, keys: Table) -> None:
+        if keys["split"] == "loss" and keys.get("strict") is False:
+            spot.at("strict").report(
+                'split = "loss" never parts the records of one value, as strict = false would',
+                "leave strict out, or split",
+            )
 
     def coded(self, quasi: Quasi) -> Quasi:
         return quasi.as_range()

@@ -1,7 +1,8 @@
 """Mondrian (LeFevre, DeWitt, Ramakrishnan 2006): cut the records in halves as long as both halves hold.
 
 All partitions of a round are cut at once. Each tries its columns, the one of widest range first; the first
-whose cut at the median is allowable is taken. What no column can cut is a class.
+whose cut at the median is allowable is taken. What no column can cut is a class. Or the column is tried
+first whose best cut saves most of the loss; such a cut may have more than two parts.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import Protocol
 
 BOUNDS = ("rounded", "exact")
 """Of released ranges: rounded outward; or the least and the greatest value of the class, as published."""
+SPLITS = ("width", "loss")
+"""How cuts are chosen: at the median of the widest column, as published; or by what they save of the loss."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,7 @@ class Widths:
 
     partitions: int  # that have a column with more than one value, and enough records for two classes
     columns: int  # the most columns that one of them can try
+    parts: int  # the most parts that one of their cuts makes
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,7 @@ class Halves:
     """What a round has made."""
 
     large: int  # halves that may be cut again
+    more: int  # by how many partitions there are more than before
     columns: tuple[int, ...]  # the numbers of the columns that were cut
 
 
@@ -53,12 +58,13 @@ class Cuts:
     """What a search has done."""
 
     number: int = 0
+    partitions: int = 1  # that there are now
     columns: set[int] = field(default_factory=set)
 
     @property
     def iterations(self) -> int:
-        """Partitions looked at, by the published count: with n cuts, the n that were cut and n + 1 classes."""
-        return 2 * self.number + 1
+        """Partitions looked at, by the published count: those that were cut, and those that are left."""
+        return self.number + self.partitions
 
 
 def search(partitions: Partitions) -> Cuts:
@@ -69,7 +75,7 @@ def search(partitions: Partitions) -> Cuts:
         pending = widths.partitions
         for rank in range(1, widths.columns + 1):
             made = partitions.cut(rank, next_number)
-            next_number += 2 * pending  # cuts that turned out not to be allowable leave gaps
+            next_number += widths.parts * pending  # cuts that turned out not to be allowable leave gaps
             done.number += made
             pending -= made
             if not pending:
@@ -77,6 +83,7 @@ def search(partitions: Partitions) -> Cuts:
         if pending == widths.partitions:
             break
         halves = partitions.split()
+        done.partitions += halves.more
         done.columns |= set(halves.columns)
         if not halves.large:
             break

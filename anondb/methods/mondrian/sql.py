@@ -27,6 +27,11 @@ from anondb.sqltree.tables import NUMERIC_TYPES, Quasi, Scratch, Sensitive
 
 CUT = ("part", "d", "at", "n", "left", "quota", "child")
 """Of a cut: where it is, how many records lie left of it, how many of them have its value, its first half."""
+CUT_BY_LOSS = ("part", "d", "at", "n", "left", "parts", "level", "child")
+"""Of a cut between nodes below one of a `level`: behind which it is, the records before it, how many parts it makes."""
+ITEM = dict.fromkeys(("part", "d", "level", "child", "place"), "int")
+ITEM |= dict.fromkeys(("n", "left", "total"), "bigint") | dict.fromkeys(("below", "above", "x"), "float8")
+"""Of a node that a cut may part from others: see `anondb.methods.mondrian.loss_sql`."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,7 @@ class Partitioning:
     strict: bool = True
     conditions: Sequence[Condition] = ()
     judged: Sequence[tuple[Sensitive, int]] = ()  # the columns of the conditions, each with its code for NULL
+    by_loss: bool = False  # cuts are chosen by what they save, and not by the widths of columns
     exact: bool = False  # ranges end at values of the data, and not at rounded ones
     turn: int = 0  # which of two tables has the open partitions
 
@@ -62,6 +68,11 @@ class Partitioning:
 
     def next_round(self) -> Partitioning:
         return replace(self, turn=1 - self.turn)
+
+    @property
+    def height(self) -> int:
+        """Of the highest hierarchy."""
+        return max(q.height for q in self.quasi)
 
     @property
     def codes(self) -> list[str]:
@@ -94,8 +105,12 @@ def tables(p: Partitioning) -> list[exp.Create]:
     """The search's tables, empty. They are emptied between rounds and not made anew: a lock would be held for each."""
     cells_of = dict.fromkeys(p.codes, "int") | {"n": "bigint", "part": "int"}
     ranks_of = {"part": "int", "n": "bigint", "d": "int", "rank": "int"}
-    cuts_of = {name: "bigint" if name in ("n", "left", "quota") else "int" for name in CUT}
+    cut = CUT_BY_LOSS if p.by_loss else CUT
+    cuts_of = {name: "bigint" if name in ("n", "left", "quota") else "int" for name in cut}
+    if p.by_loss:
+        ranks_of |= {name: cuts_of[name] for name in CUT_BY_LOSS[2:-1]}
     return [
+        *[_empty(p.names.items, ITEM)] * p.by_loss,
         _empty(p.cells, cells_of),
         _empty(p.halves, cells_of),
         _empty(p.names.partitioned, cells_of),
@@ -149,7 +164,8 @@ def insert_scratch(name: str, columns: Sequence[str], query: exp.Query) -> exp.I
 
 def empty_round(p: Partitioning) -> exp.TruncateTable:
     """What a round has used is not needed again."""
-    return exp.TruncateTable(expressions=[scratch(t) for t in (p.cells, p.names.ranks, p.names.cuts)])
+    used = (p.cells, p.names.ranks, p.names.cuts, *[p.names.items] * p.by_loss)
+    return exp.TruncateTable(expressions=[scratch(name) for name in used])
 
 
 def code(quasi: Quasi) -> str:

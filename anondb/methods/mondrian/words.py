@@ -77,7 +77,7 @@ def skew(runs: Sequence[ComparedRun]) -> Iterator[str]:
     yield (
         f"{run.algorithm} suffers from skew, most at {setting(run)}: its largest class has {number(largest)} records, "
         f"{number(round(times))} times k{usual}.{columns} Values that many records share leave no cut with k records "
-        "on both sides; strict = false lets such records go to either side."
+        'on both sides; strict = false lets such records go to either side, and split = "loss" looks for other cuts.'
     )
 
 
