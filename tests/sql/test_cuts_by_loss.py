@@ -18,7 +18,7 @@ from anondb.methods.mondrian import search as partitioning
 from anondb.methods.mondrian.sql import Condition, Partitioning
 from anondb.sqltree.build import call, number
 from anondb.sqltree.tables import Quasi, Scratch, SourceColumn
-from tests.properties.loss_split_oracle import Line, Nodes, partitions
+from tests.properties.loss_split_oracle import Column, Line, Nodes, partitions
 
 NAMES = Scratch(1)
 TEXT, NUMBER = SourceColumn("t", "text", "text"), SourceColumn("n", "integer", "int4")
@@ -48,7 +48,7 @@ def transaction(connection: Connection) -> Iterator[Connection]:
         yield connection
 
 
-def of(records: list[Record], k: int) -> list[Nodes | Line]:
+def of(records: list[Record], k: int) -> list[Column]:
     """The columns as the oracle knows them; what is a share of the values depends on those that occur."""
     second, third = ({record[place] for record in records} for place in (1, 2))
     several = min((k - 1) / max(len(second) - 1, 1), 1.0)
