@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -13,7 +14,7 @@ from psycopg import sql
 
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
-from anondb.hierarchies.forms import TableVgh, Values
+from anondb.hierarchies.forms import CsvVgh, Values
 from anondb.methods.mondrian import search as partitioning
 from anondb.methods.mondrian.sql import Condition, Partitioning
 from anondb.sqltree.build import call, number
@@ -23,7 +24,7 @@ from tests.properties.loss_split_oracle import Column, Line, Nodes, partitions
 NAMES = Scratch(1)
 TEXT, NUMBER = SourceColumn("t", "text", "text"), SourceColumn("n", "integer", "int4")
 COLUMNS = [
-    Quasi(1, TEXT, TableVgh(), height=2),
+    Quasi(1, TEXT, CsvVgh(Path("groups.csv")), height=2),
     Quasi(2, TEXT, Values(), height=1),
     Quasi(3, NUMBER, Values(), height=1),
 ]
@@ -134,7 +135,7 @@ def test_a_cut_is_allowable_if_all_its_parts_satisfy_the_model(
 
 
 def test_a_cut_has_as_many_parts_as_the_hierarchy_where_each_is_large_enough(transaction: Connection) -> None:
-    records = [(leaf, 1, 1, 1) for leaf in (1, 4, 6) for _ in range(4)]
+    records: list[Record] = [(leaf, 1, 1, 1) for leaf in (1, 4, 6) for _ in range(4)]
     p = Partitioning(NAMES, COLUMNS, 4, conditions=[values(1)], by_loss=True)
     found = partitioned(transaction, records, p)
     assert by_content(found) == [[((leaf, 1, 1, 1), 4)] for leaf in (1, 4, 6)]
