@@ -20,20 +20,22 @@ with cumulated as (
 paired as (
     select c.*, sum(c.below + 2 * c.n * case
                         when c.x is null then c.above * (c."left" - c.n)
-                        else c.x * (c."left" - c.n) - (c.places - c.n * c.x) end) over in_order as before
+                        else c.x * (c."left" - c.n) - (c.places - c.n * c.x) end)
+               over in_order as before
     from cumulated as c
     window in_order as (partition by c.part, c.d order by c.place)
 ),
 -- what grows with every node has its total last; a sum without an order would hang on that of rows
 summed as (
-    select p.*, max(p.before) over of_column as every_pair, max(p.places) over of_column as all_places
+    select p.*, max(p.before) over of_column as every_pair,
+           max(p.places) over of_column as all_places
     from paired as p
     window of_column as (partition by p.part, p.d)
 ),
 behind as (
-    select s.*, greatest(s.every_pair - s.before - 2 * case
-                             when s.x is null then s.above * s."left" * s.rest
-                             else s."left" * (s.all_places - s.places) - s.rest * s.places end, 0) as pairs,
+    select s.*, greatest(0, s.every_pair - s.before - 2 * case
+               when s.x is null then s.above * s."left" * s.rest
+               else s."left" * (s.all_places - s.places) - s.rest * s.places end) as pairs,
            coalesce(s.rest * ln(nullif(s.rest, 0)::float8 / s.total), 0) as rest_told
     from summed as s
 ),
