@@ -5,7 +5,7 @@ returns table (part int, d int, n bigint, rank int, at int, "left" bigint, parts
 language plpgsql volatile parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- What two records of a partition, drawn at random, cost together, times its records: the sum over
 -- all ordered pairs by the number of records. A cut saves what the pairs of different parts cost.
--- It is divided by the entropy of the parts, as a decision tree does (Quinlan 1986): each cut halves
+-- It is divided by the entropy of the parts, as in a decision tree (Quinlan 1986): each cut halves
 -- what is left, and one that takes few records away saves little and leaves nearly all to be cut.
 begin
     return query execute format($query$
