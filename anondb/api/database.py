@@ -18,12 +18,10 @@ from typing import TYPE_CHECKING, Self
 
 from anondb.api.forwards import forward
 from anondb.api.hierarchies import Hierarchies
-from anondb.api.ontologies import Ontologies
 from anondb.api.release import Release
 from anondb.api.releases import Releases
 from anondb.api.secret import Secret
 from anondb.api.synthetic import Synthetic
-from anondb.api.tables import Tables
 from anondb.db import introspect as catalog
 from anondb.db.connection import Connection, Door, find, is_free, is_superuser
 from anondb.db.install import older_policies, removal, upgrade
@@ -32,6 +30,8 @@ from anondb.policy.accept import PolicyInput, policy_from
 from anondb.run.plan import Options
 
 if TYPE_CHECKING:
+    from anondb.api.ontologies import Ontologies
+    from anondb.api.tables import Tables
     from anondb.methods.lattice_listing import OpenLattice
     from anondb.run.pipeline import Listener
     from anondb.study.diversity_experiment import DiversityRequest
@@ -88,6 +88,8 @@ class Database:
     @cached_property
     def ontologies(self) -> Ontologies:
         """The stored ontologies: load, look up, say what terms mean."""
+        from anondb.api.ontologies import Ontologies
+
         return Ontologies(self.session)
 
     @cached_property
@@ -103,6 +105,8 @@ class Database:
     @cached_property
     def tables(self) -> Tables:
         """Tables: load them from files, look at them, export releases."""
+        from anondb.api.tables import Tables
+
         return Tables(self.session)
 
     @cached_property

@@ -151,11 +151,11 @@ class _Progress(RunProgress):
     _doing = ""
 
     def trial(self, setting: Setting, number: int, of: int) -> None:
-        self._bar.update(self._task, total=of, completed=number - 1, description=f"{number} of {of}")
+        self.update(total=of, completed=number - 1, description=f"{number} of {of}")
         self._doing = f"{setting.name}, k = {setting.k}, {len(setting.columns)} columns"
 
     def stage(self, name: str) -> None:
-        self._bar.update(self._task, doing=f"{self._doing}: {name}")
+        self.update(doing=f"{self._doing}: {name}")
 
 
 def _numbers(text: str, option: str) -> list[int]:

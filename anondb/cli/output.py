@@ -17,14 +17,6 @@ from typing import TYPE_CHECKING, Any, Self
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-)
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -34,6 +26,8 @@ from anondb.errors import UsageError
 from anondb.run.plan import STAGES
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
     from anondb.db.execute import Step
 
 # what steers a terminal, turns the direction of a text, or is no character at all
@@ -175,6 +169,15 @@ def reason_of(error: Exception) -> str:
 @contextmanager
 def progress_bar(what: str, *, bytes_: bool = False) -> Iterator[Callable[[int, int], None]]:
     """A bar on a terminal only; what it gives is told how much is done, and of how much."""
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
@@ -193,32 +196,46 @@ class RunProgress:
     """A progress bar over the stages of a run, on a terminal only; a log line a step when asked for."""
 
     def __init__(self) -> None:
-        self._bar = Progress(
-            TextColumn("{task.description:<8}"),
-            BarColumn(bar_width=30),
-            TextColumn("{task.fields[doing]}", style="dim"),
-            TimeElapsedColumn(),
-            console=err,
-            transient=True,
-            disable=not is_watched(),
-        )
-        self._task = self._bar.add_task("start", total=len(STAGES), doing="")
+        self._bar = _bar_of_stages() if is_watched() else None
+
+    def update(self, **fields: Any) -> None:
+        """Changes what the bar shows, if there is one."""
+        if self._bar is not None:
+            bar, task = self._bar
+            bar.update(task, **fields)
 
     def stage(self, name: str) -> None:
-        self._bar.update(self._task, description=name, completed=STAGES.index(name), doing="")
+        self.update(description=name, completed=STAGES.index(name), doing="")
 
     def step(self, step: Step) -> None:
-        self._bar.update(self._task, doing=step.name)
+        self.update(doing=step.name)
         fields = {"stage": step.stage, "step": step.name, "rows": step.rows, "ms": round(step.ms, 1)}
         log.info(
             "%s: %s, %d rows, %.1f ms", step.stage, step.name, step.rows, step.ms, extra={"fields": fields}
         )
 
     def __enter__(self) -> Self:
-        self._bar.start()
+        if self._bar is not None:
+            self._bar[0].start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        if self._bar is not None:
+            self._bar[0].stop()
+
+
+def _bar_of_stages() -> tuple[Progress, TaskID]:
+    """For a terminal; most runs have none, and do not load what draws it."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("{task.description:<8}"),
+        BarColumn(bar_width=30),
+        TextColumn("{task.fields[doing]}", style="dim"),
+        TimeElapsedColumn(),
+        console=err,
+        transient=True,
+    )
+    return bar, bar.add_task("start", total=len(STAGES), doing="")

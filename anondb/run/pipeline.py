@@ -62,6 +62,7 @@ class Pipeline:
         with self.stage("encode"):
             if self.now is not None:
                 claim_scope(self.db, plan)
+            method_of(plan.policy).load_ahead()
             stages.encode()
         with self.stage("search"):
             stages.search()

@@ -14,7 +14,6 @@ from anondb.db.introspect import resolve_items, resolve_source, resolve_target, 
 from anondb.db.locks import hold_run, mark_session, require_held, target_held
 from anondb.db.source_locks import hold_source
 from anondb.errors import AnondbError
-from anondb.methods.registry import method_of
 from anondb.policy.model import Policy
 from anondb.run.pipeline import Listener, Pipeline, Silence
 from anondb.run.plan import Options, Plan
@@ -30,7 +29,6 @@ def execute(
 
     The run has a connection of its own; its history is written on the one `beside` it.
     """
-    method_of(policy).load_ahead()
     with door.open_second() as connection:
         require_current(connection)
         target = target_text(resolve_target(connection, policy.target))

@@ -75,7 +75,9 @@ declare
     v_rows bigint;
     v_part bigint;  -- one value in so many is counted, with all its records
     v_as_text boolean;
+    v_base oid;
     v_hash text;
+    v_there text;  -- of a value that is not NULL
     v_exact bigint;
     v_found record;
 begin
@@ -84,8 +86,9 @@ begin
     end if;
     execute format('select count(*) from %s', release) into v_rows;
     v_part := 2 ^ greatest(0, ceil(log(2, greatest(v_rows, 1) / 131072.0)));
-    for of_column, kind, v_as_text in
-        select a.attname, anondb.type_kind(a.atttypid), -- of money there is no hash
+    for of_column, kind, v_base, v_as_text in
+        select a.attname, anondb.type_kind(a.atttypid), anondb.base_type_of(a.atttypid),
+               -- of money there is no hash
                anondb.type_kind(a.atttypid) = 'text' or anondb.base_type_of(a.atttypid) = 790
         from pg_attribute as a
         where a.attrelid = release and a.attnum > 0 and not a.attisdropped
@@ -93,14 +96,19 @@ begin
         order by a.attnum
     loop
         -- NULLs do not count, nor does what more than a tenth of the records share
-        v_hash := format(case when v_as_text then 'hashtextextended(concat(t.%I) collate "C", 0)'
+        -- whole numbers and texts as they are: a record or a concat of them takes twice the time
+        v_hash := format(case when v_base in (20, 21, 23) then 'hashint8extended(t.%I, 0)'
+                              when v_base in (25, 1043) then 'hashtextextended(t.%I collate "C", 0)'
+                              when v_as_text then 'hashtextextended(concat(t.%I) collate "C", 0)'
                               else 'hash_record_extended(row(t.%I), 0)' end, of_column);
+        v_there := format(case when v_base in (20, 21, 23, 25, 1043) then 't.%I is not null'
+                               else 'num_nulls(t.%I) = 0' end, of_column);
         execute format(
             'select coalesce(sum(g.n), 0)::bigint * $2, count(*) * $2
              from (select count(*) as n from %1$s as t
-                   where num_nulls(t.%2$I) = 0 and %3$s & $2 - 1 = 0 group by %3$s) as g
+                   where %2$s and %3$s & $2 - 1 = 0 group by %3$s) as g
              where g.n = 1 or g.n * 10 <= $1',
-            release, of_column, v_hash)
+            release, v_there, v_hash)
         into records, distinct_values using v_rows, v_part;
         share := distinct_values::double precision / nullif(records, 0);
         reasons := '{}';

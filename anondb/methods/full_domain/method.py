@@ -104,7 +104,7 @@ class _ByObjective(FullDomain):
 
     def load_ahead(self) -> None:
         """Loads what it computes with while the server counts: it takes as long as a dozen checks."""
-        Thread(target=import_module, args=("numpy",), daemon=True).start()
+        Thread(target=import_module, args=(f"{__package__}.optimal",), daemon=True).start()
 
 
 class Incognito(_ByObjective):
