@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from anondb.api.ontologies import Ontologies
     from anondb.api.tables import Tables
     from anondb.methods.lattice_listing import OpenLattice
+    from anondb.policy.draft.draft import Draft
     from anondb.run.pipeline import Listener
     from anondb.study.diversity_experiment import DiversityRequest
     from anondb.study.diversity_study import DiversityStudy
@@ -141,6 +142,12 @@ class Database:
         if report is not None:
             release.report(report)
         return release
+
+    def draft(self, table: str, *, k: int = 5, target: str | None = None) -> Draft:
+        """A policy for a table that runs as it is, with the reason behind each line; changes nothing."""
+        from anondb.api import drafts
+
+        return drafts.draft(self.session, table, k, target)
 
     def plan(self, policy: PolicyInput, *, replace: bool = False) -> str:
         """The whole SQL that a run would send; reads the catalogue and touches nothing."""

@@ -23,6 +23,13 @@ FIRST = next(iter(METHODS))
 """The one to begin with."""
 COMPARED = (Datafly.name, Incognito.name, Mondrian.name)
 """What a comparison runs unless the caller says otherwise."""
+DRAFTED: tuple[Mapping[str, object], ...] = (
+    # of a column with two values the records of one are mostly parted, or it could never be cut
+    {"algorithm": Mondrian.name, "strict": False},
+    {"algorithm": Optimal.name},
+    {"algorithm": Datafly.name},
+)
+"""What a draft takes: the first that counts persons, where there are some, and whose lattice is not too large."""
 STUDIED = (Datafly.name, Incognito.name)
 """What a study of hierarchies anonymizes with unless the caller says otherwise."""
 

@@ -27,6 +27,11 @@ def write(document: Mapping[str, object]) -> str:
     return "\n".join(parts)
 
 
+def line(key: str, value: object) -> str:
+    """A key and its value on one line, a table in braces."""
+    return _pair(key, value, ())
+
+
 def _lines(table: Mapping[str, object], path: tuple[str, ...]) -> list[str]:
     return [f"{_pair(key, value, path)}\n" for key, value in table.items()]
 

@@ -69,7 +69,9 @@ def row_order(values: Sequence[exp.Expr]) -> exp.Expr:
 
 def _message(values: Sequence[exp.Expr]) -> exp.Expr:
     """Texts in an array are quoted, so that no two rows have the same; one piece, however many columns there are."""
-    texts = cast(exp.Array(expressions=[cast(value.copy(), "text") for value in values]), "text")
+    array = exp.Array(expressions=[cast(value.copy(), "text") for value in values])
+    # of nothing, as of records without a kept column, the server could not tell the type
+    texts = cast(array if values else cast(array, "text[]"), "text")
     # as the database has it: one that knows no encoding could not convert it
     return call("convert_to", texts, call("getdatabaseencoding"))
 

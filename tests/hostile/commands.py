@@ -161,6 +161,8 @@ COMMANDS = """
     vgh build built --table visits --column reason --ontology kinds --k 2 --best
     vgh build ages --table visits --column age --k 2
     vgh rank built
+    draft visits --out drafted.toml
+    run drafted.toml
     plan datafly.toml
     run datafly.toml --evaluate full --report datafly.html
     run datafly.toml
@@ -240,6 +242,10 @@ select anondb.vgh_gsl('reason', source => 'visits', source_column => 'reason');
 select anondb.generate('irish_census', 'public.citizens', 20);
 select anondb.mutual_information('visits', '{zip,diagnosis}', '{NULL,NULL}');
 select anondb.frequency_moments('visits', 'zip');
+select anondb.known_names('visits', 'reason', '{owl,wren}');
+select anondb.known_words('visits', 'reason', 'kinds');
+select anondb.matching_values('visits', 'zip', '[{"pattern": "^Z", "scheme": "luhn"}]');
+select anondb.check_digits_hold('DE89 3704 0044 0532 0130 00', 'iban');
 select anondb.term_of_concept(anondb.find_concept('owl', 'kinds'));
 """
 """Calls by a user of SQL; what is in no command is called here."""

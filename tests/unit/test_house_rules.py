@@ -42,6 +42,8 @@ HOMES = {
     "matplotlib": ("anondb/report/",),
     "numpy": NUMERIC,
     "scipy": NUMERIC,
+    "faker": ("anondb/policy/draft/",),
+    "phonenumbers": ("anondb/policy/draft/",),
     "tomllib": ("anondb/policy/", "anondb/synthetic/", "anondb/hierarchies/forms/builtin.py"),
     "typer": ("anondb/cli/",),
     "rich": ("anondb/cli/", "anondb/hierarchies/score.py", "anondb/hierarchies/score_text.py"),

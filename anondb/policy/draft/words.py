@@ -1,0 +1,104 @@
+"""What names of columns mean, in several languages: words.toml has the words."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from anondb.policy.model import Role
+
+FILE = Path(__file__).with_name("words.toml")
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a column is about, and so which role it has."""
+
+    name: str
+    role: Role
+    says: str
+    pattern: re.Pattern[str]
+    kinds: frozenset[str]  # of columns that can mean it
+
+
+KINDS = frozenset({"number", "date", "time", "address", "flag", "text"})
+
+_PERSONS = re.compile(
+    r"\b(patient|pat|subject|subj|person|pers|pid|participant|individual|respondent|member|customer|cust|client|"
+    r"kunde\w*|user|employee|emp|staff|student|citizen|resident|personalnummer|persnr|paciente|cliente|empleado|"
+    r"paziente|utente|mitarbeiter\w*|salarie|personne|persona|pessoa|insured|insuree|beneficiary|bene|case|id|nr|i|uid)\b"
+)
+# numbers of things, and flags about them, are no things: number_of_emails, has_phone, is_named
+_COUNTED = re.compile(
+    r"^(n|no of|num(?= \w)|number(?= \w)|nr of|count|counts|total|sum|avg|average|mean|max|min|has|is|anzahl|"
+    r"nombre de|numero de|nb|pct|percent|share|rate|log|ln)\b"
+)
+_TRANSLIT = str.maketrans(
+    {"ß": "ss", "ä": "ae", "ö": "oe", "ü": "ue", "ø": "o", "æ": "ae", "å": "a", "ł": "l", "đ": "d"}
+)
+
+
+def tokens(name: str) -> str:
+    """The words of a name, in lower case without accents, a blank between each two."""
+    parted = re.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    lowered = unicodedata.normalize("NFC", parted).lower()
+    plain = unicodedata.normalize("NFKD", lowered.translate(_TRANSLIT))
+    kept = "".join(c for c in plain if not unicodedata.combining(c))
+    return unicodedata.normalize("NFC", re.sub(r"[\W_]+", " ", kept)).strip()
+
+
+def meaning_of(name: str, kind: str) -> Meaning | None:
+    """What a column of this name and kind is about; None for a name that says nothing."""
+    words = tokens(name)
+    counted = kind in ("number", "flag") and _COUNTED.match(words) is not None
+    for meaning in meanings():
+        if kind not in meaning.kinds:
+            continue
+        if counted and meaning.role is Role.IDENTIFIER and meaning.name != "technical":
+            continue
+        if meaning.pattern.search(words) or meaning.pattern.search(words.replace(" ", "")):
+            return meaning
+    return None
+
+
+def is_of_a_person(name: str) -> bool:
+    """Whether a number is named after who a table is about, and not after a doctor or a product."""
+    return _PERSONS.search(tokens(name)) is not None
+
+
+@cache
+def meanings() -> tuple[Meaning, ...]:
+    """All of them, in the order in which they are tried."""
+    entries = tomllib.loads(FILE.read_text(encoding="utf-8"))["meaning"]
+    return tuple(
+        Meaning(
+            entry["name"],
+            Role(entry["role"]),
+            entry["says"],
+            _any(entry["words"]),
+            frozenset(entry.get("kinds", KINDS)),
+        )
+        for entry in entries
+    )
+
+
+def _any(words: str) -> re.Pattern[str]:
+    entries = (" ".join(word.split()) for word in words.split(","))
+    return re.compile("|".join(_pattern(entry) for entry in entries if entry))
+
+
+def _pattern(entry: str) -> str:
+    # words that are known may be written as one, but whatever comes before or after is a word of its own
+    between = " " if "*" in entry and " " in entry else " ?"
+    escaped = (
+        re.escape(entry)
+        .replace(r"\*", r"\w*")
+        .replace(r"\?", ".")
+        .replace(r"\#", r"\d+")
+        .replace(r"\ ", between)
+    )
+    return rf"(?:^|(?<= )){escaped}(?= |$)"
