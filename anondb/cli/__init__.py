@@ -37,11 +37,8 @@ _COMMANDS = {
     "load": "tables",
     "show": "tables",
     "export": "tables",
-<<<<<<< HEAD
     "import-arx": "tables",
-=======
     "draft": "draft",
->>>>>>> 1fbb81e (anondb draft: a policy that runs as it is, with the reason behind each line)
     "plan": "policies",
     "run": "policies",
     "lattice": "lattice",
