@@ -38,9 +38,8 @@ BY_NAME = {pattern.name: pattern for pattern in NATIONAL}
 
 def holds(connection: Connection, pattern: Pattern, values: list[str]) -> list[bool]:
     query = "select anondb.check_digits_hold(v.x, %s, %s) from unnest(%s::text[]) with ordinality as v (x, i)"
-    rows = connection.execute(
-        f"{query} order by i".encode(), (pattern.scheme, list(pattern.weights), values)
-    ).fetchall()
+    given = (pattern.scheme, list(pattern.weights), values)
+    rows = connection.execute(f"{query} order by i".encode(), given).fetchall()
     return [bool(row[0]) for row in rows]
 
 
