@@ -20,7 +20,7 @@ from anondb.errors import (
 )
 
 if TYPE_CHECKING:
-    from anondb.api import Database, Release, connect
+    from anondb.api import Database, Release, anonymize, connect
     from anondb.policy.model import Policy
     from anondb.run.plan import Options
 
@@ -36,6 +36,7 @@ __all__ = [
     "UnsatisfiableError",
     "UsageError",
     "VerificationError",
+    "anonymize",
     "connect",
 ]
 
@@ -43,6 +44,7 @@ __all__ = [
 _LATER = {
     "Database": "anondb.api",
     "Release": "anondb.api",
+    "anonymize": "anondb.api",
     "connect": "anondb.api",
     "Options": "anondb.run.plan",
     "Policy": "anondb.policy.model",

@@ -39,6 +39,7 @@ _LONGEST = 100
 def page() -> str:
     """The whole page."""
     parts = [HEAD, "## connect\n", *_function("anondb.connect", anondb.connect, is_method=False)]
+    parts += ["## anonymize\n", *_function("anondb.anonymize", anondb.anonymize, is_method=False)]
     for title, room in ROOMS.items():
         parts += [f"## {title}\n", _text(room) + "\n", *_members(title, room)]
     return "\n".join(parts)

@@ -1,6 +1,7 @@
 """The library: databases, their rooms, policies, and the releases that come of them."""
 
 from anondb.api.database import Database, connect
+from anondb.api.frame import anonymize
 from anondb.api.hierarchies import Hierarchies
 from anondb.api.ontologies import Ontologies
 from anondb.api.release import Release
@@ -18,5 +19,6 @@ __all__ = [
     "Secret",
     "Synthetic",
     "Tables",
+    "anonymize",
     "connect",
 ]

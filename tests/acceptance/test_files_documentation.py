@@ -26,6 +26,17 @@ def test_every_command_prints_what_the_page_shows(cli: Cli, tmp_path: Path) -> N
     assert len(shown) >= 3
 
 
+def test_the_frame_becomes_what_the_page_says(
+    dsn: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ANONDB_DSN", dsn)
+    [code] = [block for block in blocks(PAGE, "python") if "anonymize" in block]
+    exec(compile(code, PAGE, "exec"), {})
+    ages, k = capsys.readouterr().out.splitlines()
+    assert f"# {ages}\n" in code
+    assert f"# {k}: " in code
+
+
 def test_every_type_is_in_the_table_with_cells_that_it_takes() -> None:
     told: dict[str, list[str]] = {}
     for cells in rows(PAGE, "Load a CSV file"):
