@@ -48,6 +48,14 @@ class PolicyError(UsageError):
         self.problems = tuple(problems)
 
 
+class NoColumnsError(PolicyError):
+    """[columns] is there and empty: whoever reaches the database can say which columns `source` has."""
+
+    def __init__(self, problems: Sequence[Problem], source: str) -> None:
+        super().__init__(problems)
+        self.source = source
+
+
 class UnsatisfiableError(AnondbError):
     """No release can satisfy the policy."""
 

@@ -16,13 +16,13 @@ from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from anondb.api import drafts
 from anondb.api.forwards import forward
 from anondb.api.hierarchies import Hierarchies
 from anondb.api.release import Release
 from anondb.api.releases import Releases
 from anondb.api.secret import Secret
 from anondb.api.synthetic import Synthetic
-from anondb.db import introspect as catalog
 from anondb.db.connection import Connection, Door, find, is_free, is_superuser
 from anondb.db.install import older_policies, removal, upgrade
 from anondb.db.install.upgrade import Status
@@ -30,6 +30,7 @@ from anondb.policy.accept import PolicyInput, policy_from
 from anondb.run.plan import Options
 
 if TYPE_CHECKING:
+    from anondb.api.drafts import Checked
     from anondb.api.ontologies import Ontologies
     from anondb.api.tables import Tables
     from anondb.methods.lattice_listing import OpenLattice
@@ -145,28 +146,27 @@ class Database:
 
     def draft(self, table: str, *, k: int = 5, target: str | None = None) -> Draft:
         """A policy for a table that runs as it is, with the reason behind each line; changes nothing."""
-        from anondb.api import drafts
-
         return drafts.draft(self.session, table, k, target)
 
     def plan(self, policy: PolicyInput, *, replace: bool = False) -> str:
         """The whole SQL that a run would send; reads the catalogue and touches nothing."""
-        from anondb.methods.meanings import ontologies
-        from anondb.methods.registry import method_of, other_shapes
         from anondb.run import explain
         from anondb.run.compile import compile_plan
 
         upgrade.require_current(self.session)
         policy = policy_from(policy)
-        source = catalog.resolve_source(self.session, policy.source)
-        target = catalog.resolve_target(self.session, policy.target)
-        items = catalog.resolve_items(self.session, policy)
-        needed = bool(ontologies(policy))
-        snapshot = catalog.snapshot(self.session, source, target, items, with_ontologies=needed)
-        snapshot = catalog.with_other_shapes(
-            self.session, snapshot, other_shapes(target), has_them=bool(method_of(policy).suffixes())
-        )
-        return explain.script(compile_plan(policy, snapshot, replace=replace))
+        return explain.script(compile_plan(policy, drafts.snapshot(self.session, policy), replace=replace))
+
+    def check(self, policy: PolicyInput, *, drift: bool = False) -> Checked:
+        """What is wrong with a policy on the tables of today, and what is unwise in it; reads no row.
+
+        `drift` looks at nothing but columns that came and went, and types that changed.
+        """
+        return drafts.check(self.session, policy_from(policy), drift=drift)
+
+    def columns(self, table: str) -> dict[str, str]:
+        """The columns of a table with their types, as PostgreSQL writes them."""
+        return drafts.columns(self.session, table)
 
     def lattice(
         self,

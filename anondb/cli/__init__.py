@@ -39,6 +39,8 @@ _COMMANDS = {
     "export": "tables",
     "import-arx": "tables",
     "draft": "draft",
+    "check": "check",
+    "schema": "check",
     "plan": "policies",
     "run": "policies",
     "lattice": "lattice",

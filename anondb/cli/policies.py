@@ -12,10 +12,12 @@ from anondb.api import connect
 from anondb.cli.metrics import summary
 from anondb.cli.options import Checks, Dsn, Json, PolicyFile, Public, TimeLimit
 from anondb.cli.output import RunProgress, echo, echo_json, out, plain, table
-from anondb.errors import UsageError
+from anondb.errors import NoColumnsError, UsageError
 from anondb.models.k_anonymity import KAnonymity
 from anondb.models.registry import without_k
+from anondb.policy.check import written
 from anondb.policy.load import load
+from anondb.policy.model import Policy
 from anondb.report.exposure import exposure
 from anondb.run.plan import Options
 from anondb.run.result import Result
@@ -32,7 +34,7 @@ def plan(policy: PolicyFile, dsn: Dsn = None) -> None:
 
     Example: anondb plan admissions.toml | less
     """
-    loaded = load(policy)
+    loaded = read_policy(policy, dsn)
     with connect(dsn) as db:
         echo(db.plan(loaded, replace=True))
 
@@ -94,7 +96,7 @@ def run(
     reached or refused, 5 another run holds the target, 129, 130 or 143
     interrupted, 1 anything else.
     """
-    loaded = load(policy)
+    loaded = read_policy(policy, dsn)
     options = Options(
         replace=replace,
         allow_empty=allow_empty,
@@ -114,6 +116,20 @@ def run(
         print_result(result)
         if report is not None:
             out.print(f"\nreport: {report}", markup=False, soft_wrap=True)
+
+
+def read_policy(file: Path, dsn: str | None) -> Policy:
+    """The policy in a file; one with an empty [columns] is answered with the columns that the table has."""
+    try:
+        return load(file)
+    except NoColumnsError as error:
+        with connect(dsn) as db:
+            there = db.columns(error.source)
+        listed = [f'{written(name)} = {{ role = "…" }}  # {plain(kind)}' for name, kind in there.items()]
+        hint = f"anondb draft {error.source} proposes them; {error.source} has\n[columns]\n" + "\n".join(
+            listed
+        )
+        raise UsageError(error.problems[0].place + ": no column is named", hint=hint) from None
 
 
 def _levels(text: str) -> tuple[int, ...]:

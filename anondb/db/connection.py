@@ -119,6 +119,11 @@ def without_password(dsn: str) -> str:
     return dsn if shown == parts else make_conninfo("", **shown)
 
 
+def is_named(dsn: str | None = None) -> bool:
+    """Whether the user has said which database is meant; else it would be the embedded one."""
+    return bool(dsn or os.environ.get("ANONDB_DSN") or any(os.environ.get(name) for name in _LIBPQ))
+
+
 def find(dsn: str | None = None, owner: str | None = None) -> Door:
     """The database to work on; starts the embedded one if nothing else is named."""
     owner = owner or os.environ.get("ANONDB_OWNER") or None

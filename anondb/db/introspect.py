@@ -180,6 +180,12 @@ def snapshot(
         )
 
 
+def columns(connection: Connection, relation: Relation) -> tuple[SourceColumn, ...]:
+    """The columns of a table."""
+    with translated("reading the catalogue"):
+        return _columns(connection, relation)
+
+
 def _columns(connection: Connection, relation: Relation) -> tuple[SourceColumn, ...]:
     rows = _rows(connection, _COLUMNS, schema=relation.schema, table=relation.name)
     return tuple(SourceColumn(*row) for row in rows)

@@ -191,6 +191,7 @@ def choice(options: Collection[str]) -> Reader:
             raise UsageError(message, hint=suggestion(word, options, "choose from"))
         return value
 
+    read.options = tuple(options)  # type: ignore[attr-defined]  # for the schema
     return read
 
 

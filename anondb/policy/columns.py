@@ -15,7 +15,7 @@ from anondb.policy.names import quoted
 if TYPE_CHECKING:
     from anondb.methods.method import ReleaseMethod
 
-_ITEMS = {
+ITEMS = {
     "table": Key(read_name, 'add table = "schema.table": where the texts are, one a row'),
     "key": Key(read_text, 'add key = "…": the column of both tables that says whose text it is'),
     "item": Key(read_text, 'add item = "…": the column with the texts'),
@@ -36,8 +36,8 @@ def read_ontologies(spot: Spot, value: object) -> tuple[str, ...]:
 
 
 def read_items(spot: Spot, value: object) -> Items | None:
-    keys = read_table(spot, value, _ITEMS)
-    return Items(**keys) if keys.keys() == _ITEMS.keys() else None
+    keys = read_table(spot, value, ITEMS)
+    return Items(**keys) if keys.keys() == ITEMS.keys() else None
 
 
 def with_cap(spot: Spot, keys: Table, written: Table) -> Table:

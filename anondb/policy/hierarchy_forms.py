@@ -26,7 +26,7 @@ def read_hierarchy(spot: Spot, value: object) -> Hierarchy | None:
     forms = _meant(value) if isinstance(value, dict) else []
     if len(forms) != 1:
         fault = "mixes several forms" if forms else "has none of the forms that there are"
-        examples = ", ".join(form.example for form in _FORMS)
+        examples = ", ".join(form.example for form in FORMS)
         hint = f'write one of "name of a stored hierarchy", "{PREFIX}{names()[0]}", {examples}'
         raise UsageError(f"{spot.key} {fault}", hint=hint)
     before = len(spot.reported)
@@ -68,7 +68,7 @@ class _Form:
         return next(iter(self.keys))
 
 
-_FORMS = (
+FORMS = (
     _Form('{ csv = "job.csv" }', {"csv": Key(_read_csv)}, lambda spot, keys: CsvVgh(keys["csv"])),
     _Form(
         "{ build = true }",
@@ -81,7 +81,7 @@ _FORMS = (
 
 def _meant(keys: Collection[str]) -> list[_Form]:
     """The forms that these keys can mean: those whose own key is there, and is no key of another one that is."""
-    own = [form for form in _FORMS if form.own in keys]
+    own = [form for form in FORMS if form.own in keys]
     if not own:
-        return [form for form in _FORMS if not form.keys.keys().isdisjoint(keys)][:1]
+        return [form for form in FORMS if not form.keys.keys().isdisjoint(keys)][:1]
     return [form for form in own if not any(form.own in other.keys for other in own if other is not form)]

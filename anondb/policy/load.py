@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from anondb.errors import PolicyError, Problem, UsageError
+from anondb.errors import NoColumnsError, PolicyError, Problem, UsageError
 from anondb.hierarchies.forms.ranges import read_cap
 from anondb.methods.registry import FIRST, METHODS
 from anondb.models.registry import SENSITIVE_MODELS, made
@@ -70,6 +70,8 @@ def parse(text: str, *, place: str = "policy", base: Path | None = None) -> Poli
     keys = read_table(spot, document, TOP)
     check_together(spot, keys, document)
     if spot.reported:
+        if document.get("columns") == {} and "source" in keys:
+            raise NoColumnsError(spot.problems(document), document["source"])
         raise PolicyError(spot.problems(document))
     return Policy(
         source=keys["source"],

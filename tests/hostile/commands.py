@@ -162,6 +162,9 @@ COMMANDS = """
     vgh build ages --table visits --column age --k 2
     vgh rank built
     draft visits --out drafted.toml
+    check drafted.toml
+    check drafted.toml --drift
+    schema
     run drafted.toml
     plan datafly.toml
     run datafly.toml --evaluate full --report datafly.html
