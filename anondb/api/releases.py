@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anondb.db import kept_runs, run_list
+from anondb.db import health, kept_runs, run_list
 from anondb.db.connection import Door
+from anondb.db.health import ReleaseHealth
 from anondb.db.install import upgrade
 from anondb.db.run_list import RunInfo
 from anondb.db.session import Session
@@ -42,6 +44,16 @@ class Releases:
         """The history of runs, newest first, of failed ones too; `target` as the history spells it."""
         upgrade.require_current(self._session)
         return run_list.runs(self._session, target, limit)
+
+    def health(self, target: str | None = None) -> list[ReleaseHealth]:
+        """How each target is: when it was last published, what failed since; `target` as the history spells it."""
+        upgrade.require_current(self._session)
+        return health.health(self._session, target)
+
+    def trim_history(self, keep: timedelta) -> int:
+        """Forgets runs that ended longer ago; what tells a release from a stranger stays. Returns how many are gone."""
+        upgrade.require_current(self._session)
+        return health.trim(self._session, keep)
 
     def evaluate(self, run: int | str = "last") -> Evaluation:
         """What a run found that its release is worth and gives away; `"last"` is the last that published."""

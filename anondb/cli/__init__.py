@@ -47,6 +47,7 @@ _COMMANDS = {
     "compare": "compare",
     "report": "report",
     "evaluate": "evaluate",
+    "status": "operate",
     "generate": "generate",
     "learn": "generate",
 }
@@ -55,6 +56,7 @@ _GROUPS = {
     "ontology": "ontology",
     "vgh": "vgh",
     "experiment": "experiment",
+    "history": "operate",
     "secret": "secret",
 }
 _TAKE_A_VALUE = ("--log-format", "--owner")

@@ -57,6 +57,13 @@ update anondb.run set status = %s, error = %s, finished_at = pg_catalog.clock_ti
 # A run whose session still hangs on the server holds its record; it is found lost once that has gone too.
 _PATIENCE = "set local lock_timeout = '5s'"
 
+# Whoever listens hears of it once it is committed: never of a release that is not there.
+_TELL = """
+select pg_catalog.pg_notify('anondb_run', pg_catalog.jsonb_build_object(
+    'run', r.id, 'target', r.target, 'outcome', r.status)::text)
+from anondb.run as r where r.id = %s
+"""
+
 # Writes nothing; but a role that could not write how its run ended learns it here, before it begins.
 _MAY_FINISH = (
     "insert into anondb.run_step (run, seq, stage, name) select 0, 0, '', '' where false",
@@ -124,6 +131,7 @@ class History:
             connection.execute(_METRICS, (self.run, names, columns, list(metrics.values())))
             if connection.execute(_DONE, (Jsonb(dict(result)), self.run)).rowcount != 1:
                 raise self._gone()
+            connection.execute(_TELL, (self.run,))
 
     def fail(self, status: str, error: str) -> None:
         """Writes that the run published nothing, and why; if the connection went with it, on a new one."""
@@ -142,6 +150,7 @@ class History:
             if connection.execute(_CLAIM, (self.run,)).rowcount == 1:
                 self._write_steps(connection)
                 connection.execute(_ENDED, (status, error, self.run))
+                connection.execute(_TELL, (self.run,))
 
     def _write_steps(self, connection: Connection) -> None:
         columns = ([getattr(step, name) for step in self._steps] for name in _STEP_COLUMNS)

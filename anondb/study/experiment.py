@@ -50,6 +50,8 @@ class ExperimentRequest:
     ontology: str = "wordnet"
     suppression: float = 0.05  # without any, a single rare value takes all hierarchies to their common root
     seed: int = 7
+    heuristic: str | None = None  # of algorithms that have several, instead of their first
+    objective: str | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,11 @@ def _check(request: ExperimentRequest) -> None:
         if name not in usable:
             hint = did_you_mean(name, usable) or f"choose from {', '.join(usable)}"
             raise UsageError(f'no algorithm "{name}" generalizes by hierarchies', hint=hint)
+    for key, word in (("heuristic", request.heuristic), ("objective", request.objective)):
+        possible = sorted({one for name in request.algorithms for one in METHODS[name].options.get(key, ())})
+        if word is not None and word not in possible:
+            choices = f"choose from {', '.join(possible)}" if possible else f"no algorithm here has a {key}"
+            raise UsageError(f'there is no {key} "{word[:80]}"', hint=did_you_mean(word, possible) or choices)
     if not request.algorithms or not request.k or min(request.k) < 1:
         raise UsageError("there is nothing to try", hint="give an algorithm, and k from 1 on")
     if request.hierarchies < 3:
@@ -234,8 +241,9 @@ def _policy(request: ExperimentRequest, source: _Source, algorithm: str, k: int,
         for name in source.all_columns
     )
     known = METHODS[algorithm]
-    first: dict[str, Any] = {key: words[0] for key, words in known.options.items()}
-    method = Method(algorithm, **first)
+    chosen = {"heuristic": request.heuristic, "objective": request.objective}
+    words: dict[str, Any] = {key: chosen.get(key) or possible[0] for key, possible in known.options.items()}
+    method = Method(algorithm, **words)
     privacy = Privacy(k, request.suppression, nulls="suppress")
     relation = Name(source.relation.schema, source.relation.name)
     return Policy(relation, relation, privacy, method, columns, "", "experiment", "")

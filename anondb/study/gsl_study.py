@@ -16,6 +16,9 @@ from anondb.hierarchies.build.ranking import ASPECTS
 GSL = ("static max", "static avg", "dynamic avg")
 """The scores: of the leaves as they are, or as often as they occur. Where all occur, dynamic max is static max."""
 
+_LEADING = ("static avg", "dynamic avg", "static max")
+"""The means first: they foretell best."""
+
 UTILITY = ("semantic_sse", "sem_iloss")
 STEP = 25  # of the weights
 CATEGORIES = 5  # as many as ratings
@@ -83,6 +86,26 @@ class Correlation:
 
 
 @dataclass(frozen=True)
+class AveragedCorrelation:
+    """Spearman's, of a score and the mean utility over all k, for one algorithm: what the published study reports."""
+
+    algorithm: str
+    gsl: str
+    utility: str
+    rho: float | None
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """By how much the best hierarchy loses less than the worst, as a share of the worst's loss."""
+
+    algorithm: str
+    k: int
+    utility: str
+    share: float | None
+
+
+@dataclass(frozen=True)
 class CategoryAgreement:
     """Do hierarchies of one rating give releases of one category? 1 is best, for all three figures."""
 
@@ -123,6 +146,35 @@ def correlations(study: Study) -> list[Correlation]:
         for (algorithm, k), outcomes in study.rounds(["worse"]).items()
         for gsl, utility in product(GSL, UTILITY)
     ]
+
+
+def averaged_correlations(study: Study) -> list[AveragedCorrelation]:
+    """Of every algorithm by itself: the score of each hierarchy against its mean utility over all k that it has."""
+    by_algorithm: dict[str, dict[int, list[Outcome]]] = {}
+    for (algorithm, _), outcomes in study.rounds(["worse"]).items():
+        for outcome in outcomes:
+            by_algorithm.setdefault(algorithm, {}).setdefault(outcome.hierarchy, []).append(outcome)
+    averaged = []
+    for (algorithm, by_hierarchy), gsl, utility in product(by_algorithm.items(), _LEADING, UTILITY):
+        # a mean over fewer k is no mean over the others
+        most = max(map(len, by_hierarchy.values()))
+        whole = {place: of_one for place, of_one in by_hierarchy.items() if len(of_one) == most}
+        scores = [study.judged[place].gsl[gsl] for place in whole]
+        means = [fmean(outcome.utility[utility] for outcome in of_one) for of_one in whole.values()]
+        averaged.append(AveragedCorrelation(algorithm, gsl, utility, spearman(scores, means)))
+    return averaged
+
+
+def improvements(study: Study) -> list[Improvement]:
+    """What the hierarchy of the best score saves against that of the worst, in every round."""
+    improved = []
+    for (algorithm, k), outcomes in study.rounds(["worse"]).items():
+        by_score = sorted(outcomes, key=lambda outcome: study.judged[outcome.hierarchy].gsl["static avg"])
+        for utility in UTILITY:
+            best, worst = by_score[0].utility[utility], by_score[-1].utility[utility]
+            share = (worst - best) / worst if worst > 0 else None
+            improved.append(Improvement(algorithm, k, utility, share))
+    return improved
 
 
 def _pairs(
@@ -242,6 +294,8 @@ def as_json(study: Study) -> dict[str, Any]:
         "hierarchies": [asdict(entry) for entry in study.judged],
         "trials": rows(study),
         "failures": dict(study.failures),
+        "averaged_correlations": [asdict(entry) for entry in averaged_correlations(study)],
+        "improvements": [asdict(entry) for entry in improvements(study)],
         "correlations": [asdict(entry) for entry in correlations(study)],
         "agreements": [asdict(entry) for entry in agreements(study)],
         "weightings": [asdict(entry) for entry in weighed(study)],

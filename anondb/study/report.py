@@ -32,6 +32,8 @@ def html(study: Study) -> str:
         ],
         rho=_rho(study),
         times=_times(study),
+        averaged=averaged_table(study),
+        improvements=improvement_table(study),
         correlations=correlation_table(study),
         agreements=agreement_table(study),
         weightings=weighting_table(gsl_study.weighed(study)),
@@ -48,11 +50,11 @@ def summary(study: Study) -> list[str]:
         f"{counted(len(study.outcomes), 'release')} of {counted(study.records, 'record')} of {study.source}, "
         f"generalized by {listed(study.columns)}: {worse} hierarchies of falling quality, {counted(built, 'other')}."
     ]
-    correlations = gsl_study.correlations(study)
+    sentences += _averaged(study)
     for name in GSL:
         spread = gsl_study.spread(
             correlation.rho
-            for correlation in correlations
+            for correlation in gsl_study.correlations(study)
             if correlation.gsl == name and correlation.utility == UTILITY[0]
         )
         if spread is None:
@@ -62,10 +64,47 @@ def summary(study: Study) -> list[str]:
             continue
         low, middle, high = spread
         sentences.append(
-            f"GSL ({name}) and SSE: Spearman's rank correlation {middle:.2f} in the median round, "
-            f"from {low:.2f} to {high:.2f}."
+            f"GSL ({name}) and SSE, round by round: {middle:.2f} in the median, from {low:.2f} to {high:.2f}."
         )
     return [*sentences, *_choices(study)]
+
+
+def _averaged(study: Study) -> Iterator[str]:
+    """What leads: each algorithm by itself, the mean scores, the utility averaged over all k."""
+    for correlation in gsl_study.averaged_correlations(study):
+        if correlation.utility == UTILITY[0] and correlation.gsl == "static avg":
+            rho = "cannot be told" if correlation.rho is None else f"{correlation.rho:.2f}"
+            yield (
+                f"{correlation.algorithm}: Spearman's rank correlation of GSL (static avg) and the SSE "
+                f"averaged over all k: {rho}."
+            )
+
+
+def averaged_table(study: Study) -> Table:
+    """A row an algorithm; a column for each score and utility, the latter averaged over all k."""
+    rows: dict[str, list[str]] = {}
+    for correlation in gsl_study.averaged_correlations(study):
+        rows.setdefault(correlation.algorithm, []).append(_two_digits(correlation.rho))
+    first = next(iter(rows), None)
+    head = [
+        f"{correlation.gsl}, {NAMES[correlation.utility]}"
+        for correlation in gsl_study.averaged_correlations(study)
+        if correlation.algorithm == first
+    ]
+    return Table(["Algorithm", *head], [[algorithm, *cells] for algorithm, cells in rows.items()])
+
+
+def improvement_table(study: Study) -> Table:
+    """What the best-scored hierarchy saves against the worst-scored: the least and the greatest share over all k."""
+    shares: dict[tuple[str, str], list[float]] = {}
+    for improvement in gsl_study.improvements(study):
+        if improvement.share is not None:
+            shares.setdefault((improvement.algorithm, improvement.utility), []).append(improvement.share)
+    rows = [
+        [algorithm, NAMES[utility], percent(min(of_rounds)), percent(max(of_rounds))]
+        for (algorithm, utility), of_rounds in shares.items()
+    ]
+    return Table(["Algorithm", "Utility", "Saved, least", "Saved, most"], rows, words=(0, 1))
 
 
 def _choices(study: Study) -> Iterator[str]:

@@ -74,6 +74,8 @@ def test_an_experiment_tells_its_figures_and_leaves_nothing_behind(
     assert names[:4] == ["base", "worse 1", "worse 2", "worse 3"]
     assert len(told["trials"]) == len(names) * 2 * 2
     assert len(told["correlations"]) == 2 * 2 * 3 * 2
+    assert len(told["averaged_correlations"]) == 2 * 3 * 2
+    assert len(told["improvements"]) == 2 * 2 * 2
     assert len(told["agreements"]) == 2 * 2 * 2
     assert len(told["weightings"]) == 35
     assert told["seconds"]["tas"] > told["seconds"]["apes"] > 0

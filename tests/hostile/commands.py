@@ -186,6 +186,10 @@ COMMANDS = """
     lattice incognito.toml --full
     compare incognito.toml --k 2,3 --evaluate full
     report last --out last.html
+    status
+    status --prometheus
+    history list
+    history trim --keep 90d
     evaluate last
     evaluate --original visits --release coded --key id --quasi age,zip --sensitive diagnosis
     evaluate --original visits --release coded --quasi age,zip --population coded
@@ -216,6 +220,10 @@ def lines(commands: str, dsn: str) -> list[list[str]]:
 
 CALLS = """
 select anondb.k_anonymity('visits', '{age,zip}');
+select anondb.is_k_anonymous('visits', '{age,zip}', 2);
+select anondb.is_l_diverse('visits', '{age}', 'diagnosis', 2);
+select anondb.is_t_close('visits', '{zip}', 'diagnosis', 0.5);
+select h.target from anondb.release_health as h;
 select anondb.l_diversity('visits', '{age}', 'diagnosis', 'recursive', 2);
 select anondb.l_diversity('visits', '{age}', 'diagnosis', 'entropy');
 select anondb.t_closeness('visits', '{zip}', 'age', 'ordered');

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -119,3 +120,30 @@ def test_choosing_beforehand_makes_one_release_and_trying_makes_all() -> None:
     assert found is not None
     assert (found.apes, found.tas) == (0.5 + 1 + 2, 1 + 3 * 2)
     assert found.ratio == 2
+
+
+def test_the_utility_is_averaged_over_all_k_before_it_is_ranked() -> None:
+    """By hand: at each k two hierarchies change places, and their means do not."""
+    one = study([(0.1, 1.0), (0.2, 5.0), (0.3, 3.0)])
+    other = [replace(outcome, k=9, utility={"semantic_sse": sse, "sem_iloss": 0.0})
+             for outcome, sse in zip(one.outcomes, (2.0, 1.0, 9.0), strict=True)]  # fmt: skip
+    both = replace(one, outcomes=(*one.outcomes, *other))
+    found = {(c.gsl, c.utility): c.rho for c in gsl_study.averaged_correlations(both)}
+    assert found["static avg", "semantic_sse"] == pytest.approx(1.0)  # means 1.5, 3, 6
+    single = [
+        c.rho for c in gsl_study.correlations(both) if (c.gsl, c.utility) == ("static avg", "semantic_sse")
+    ]
+    assert single == pytest.approx([0.5, 0.5])
+
+
+def test_a_hierarchy_without_a_release_at_some_k_has_no_mean_like_the_others() -> None:
+    one = study([(0.1, 1.0), (0.2, 2.0), (0.3, 3.0), (0.4, 0.0)])
+    again = [replace(outcome, k=9) for outcome in one.outcomes[:3]]
+    both = replace(one, outcomes=(*one.outcomes, *again))
+    assert [c.rho for c in gsl_study.averaged_correlations(both)] == pytest.approx([1.0] * 6)
+
+
+def test_the_best_score_saves_a_share_of_what_the_worst_loses() -> None:
+    found = gsl_study.improvements(study([(0.3, 8.0), (0.1, 2.0), (0.2, 1.0)]))
+    assert [one.utility for one in found] == ["semantic_sse", "sem_iloss"]
+    assert [one.share for one in found] == pytest.approx([0.75, 0.75])

@@ -57,6 +57,20 @@ def gsl(
         float, typer.Option(help="The share of the records that a release may leave out.")
     ] = 0.05,
     seed: Annotated[int, typer.Option(help="Of what is drawn at random.")] = 7,
+    heuristic: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Of algorithms that have several: distinct, semantic.", show_default=False
+        ),
+    ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of algorithms that have several: classes, loss, semantic, …",
+            show_default=False,
+        ),
+    ] = None,
     dsn: Dsn = None,
     as_json: Json = False,
     file: CsvFile = None,
@@ -73,6 +87,8 @@ def gsl(
 
       anondb experiment gsl --hierarchies 10 --k 5,50
 
+      anondb experiment gsl --heuristic semantic --objective semantic
+
       anondb experiment gsl --table hospital.admissions --column job,reason --report gsl.html
     """
     if synthetic is not None and source is not None:
@@ -85,7 +101,7 @@ def gsl(
 
     request = ExperimentRequest(
         source, names(column), synthetic or "visits", hierarchies, ks, names(algorithms), measure,
-        ontology, suppression, seed,
+        ontology, suppression, seed, heuristic, objective,
     )  # fmt: skip
     study = watched(dsn, lambda db, listener: db.experiment(request, listener))
     if file is not None:
@@ -102,10 +118,18 @@ def gsl(
 
 def _print(study: Study) -> None:
     from anondb.study.gsl_study import weighed
-    from anondb.study.report import agreement_table, correlation_table, summary
+    from anondb.study.report import (
+        agreement_table,
+        averaged_table,
+        correlation_table,
+        improvement_table,
+        summary,
+    )
 
     for sentence in summary(study):
         out.print(plain(sentence))
+    show_table("Spearman's correlation of GSL and the loss averaged over all k", averaged_table(study))
+    show_table("What the best hierarchy by GSL saves against the worst", improvement_table(study))
     show_table("Spearman's correlation of GSL and loss, by k", correlation_table(study))
     show_table("Agreement of the ratings with the utility", agreement_table(study))
     _weightings(weighed(study))
