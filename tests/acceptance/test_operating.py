@@ -14,7 +14,10 @@ from anondb.errors import UnsatisfiableError
 from tests.acceptance.clinic import Clinic
 from tests.conftest import Cli
 
-AGED = "update anondb.run set started_at = started_at - '100 d'::interval, finished_at = started_at"
+AGED = """
+update anondb.run
+set started_at = started_at - interval '100 days', finished_at = finished_at - interval '100 days'
+"""
 
 
 @pytest.fixture
