@@ -9,7 +9,8 @@ begin
     execute format('select not exists (select from %s)', release) into v_has_none;
     return v_has_none;
 end $$;
-comment on function anondb.has_no_rows(regclass) is 'Whether a table, read with the caller''s rights, is empty.';
+comment on function anondb.has_no_rows(regclass) is
+'Whether a table, read with the caller''s rights, is empty.';
 
 create function anondb.is_k_anonymous(
     release regclass, quasi name[], k bigint, unit name = null)
@@ -40,9 +41,10 @@ begin
     return anondb.l_diversity(release, quasi, sensitive, kind, c) >= l - 1e-9 * l
         or anondb.has_no_rows(release);
 end $$;
-comment on function anondb.is_l_diverse(regclass, name[], name, double precision, text, double precision)
-is 'Whether every class by the quasi-identifiers is l-diverse; see anondb.l_diversity. Raises SA196 for an '
-'l below 1.';
+comment on function anondb.is_l_diverse(
+    regclass, name[], name, double precision, text, double precision) is
+'Whether every class by the quasi-identifiers is l-diverse; see anondb.l_diversity. Raises SA196 '
+'for an l below 1.';
 
 create function anondb.is_t_close(
     release regclass, quasi name[], sensitive name, t double precision,
@@ -52,10 +54,11 @@ language plpgsql stable parallel restricted set search_path = pg_catalog, pg_tem
 begin
     if t is null or t < 0 or t = 'NaN' then
         raise exception 't is not a number from 0 on'
-            using errcode = 'SA197', hint = 'For example 0.2: 0 is the same distribution in each class.';
+            using errcode = 'SA197',
+            hint = 'For example 0.2; 0 is the same distribution in each class.';
     end if;
     return anondb.t_closeness(release, quasi, sensitive, distance, vgh) <= t + 1e-9;
 end $$;
 comment on function anondb.is_t_close(regclass, name[], name, double precision, text, text) is
-'Whether no class by the quasi-identifiers is farther than t from all rows; see anondb.t_closeness. '
-'Raises SA197 for a t below 0.';
+'Whether no class by the quasi-identifiers is farther than t from all rows; see '
+'anondb.t_closeness. Raises SA197 for a t below 0.';
