@@ -23,6 +23,7 @@ from anondb.hierarchies.forms import (
     Values,
 )
 from anondb.hierarchies.forms.builtin import FOLDER
+from anondb.methods.full_domain import cells_sql as cells
 from anondb.methods.full_domain import costs_sql as costs
 from anondb.methods.full_domain import packed_sql
 from anondb.methods.full_domain import sql as node
@@ -117,6 +118,12 @@ def statements(name: str) -> Iterator[Node]:
         yield publish.insert_records(names, source, fresh, columns, chosen)
         yield publish.insert_rows(names, fresh, [*columns[:-1], copied], chosen)
         yield linked.of_levels(names, chosen, repeated=at_root)
+        keys = [c.key for c in chosen if not c.at_root]
+        yield cells.small(names, keys, Models(Counted(tuple(quasi)), 5))
+        yield cells.suppress(names, keys, (0,), Models(Counted(tuple(quasi)), 5))
+        yield cells.figures(names, keys)
+        yield cells.partitioned(names, chosen, keys)
+        yield cells.classes(names, chosen)
         yield linked.cells(names, quasi, chosen, nulls=at_root)
         yield linked.risen(names, chosen)
     bare = [replace(q, hierarchy=Values(), height=1) for q in quasi[:3]]

@@ -154,6 +154,8 @@ def variant(policy: Policy, setting: Setting) -> Variant:
 def _ignored(policy: Policy, changed: Policy, algorithm: ReleaseMethod) -> Iterator[str]:
     """What the policy asks for and this algorithm does not know."""
     kept = {column.name: column for column in changed.quasi}
+    if policy.privacy.suppress != changed.privacy.suppress:
+        yield f"{algorithm.name} suppresses no single cells"
     for column in policy.quasi:
         bounds = column.min_level, column.max_level
         if column.name in kept and column.ontology != kept[column.name].ontology:

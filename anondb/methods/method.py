@@ -169,6 +169,8 @@ class ReleaseMethod(ABC):
     """What a report says of a quasi-identifier that has no level."""
     headline_metrics: ClassVar[Mapping[str, str]] = {}
     """Metrics that a report of its runs shows first, each with words."""
+    suppresses_cells: ClassVar[bool] = False
+    """It can leave single cells of a record out, and not only whole records."""
     models: ClassVar[Sequence[type[SensitiveModel]]] = CLASS_MODELS
     """The models of sensitive columns that it sees to; a policy that demands another one is refused."""
 
@@ -276,7 +278,10 @@ class ReleaseMethod(ABC):
         columns = tuple(
             self._read(column) if column.role is Role.QUASI else column for column in policy.columns
         )
-        return replace(policy, method=method, columns=columns)
+        privacy = policy.privacy
+        if privacy.suppress == "cells" and not self.suppresses_cells:
+            privacy = replace(privacy, suppress="remove")
+        return replace(policy, method=method, columns=columns, privacy=privacy)
 
     def summary(self, data: ReportData, run: RunSummary) -> Iterable[str]:
         """What a report says of its run besides what is said of all, a sentence each."""

@@ -11,6 +11,7 @@ class Levels:
 
     levels: tuple[int, ...]
     suppressed: int
+    starred: int = 0  # that are released without some of their cells
 
 
 @dataclass(frozen=True)
@@ -27,3 +28,5 @@ class Classes:
     partitions: int | None = (
         None  # that are left, where records are cut; those of the same labels are one class
     )
+    levels: tuple[int, ...] | None = None  # of the columns, where all records have them but for single cells
+    starred: int = 0  # records that are released without some of their cells

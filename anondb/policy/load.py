@@ -202,7 +202,7 @@ COLUMN: Mapping[str, Key] = {
 PRIVACY: Mapping[str, Key] = {
     "k": Key(read_count),
     "suppression": Key(read_share),
-    "suppress": Key(choice(("remove", "mask"))),
+    "suppress": Key(choice(("cells", "remove", "mask"))),
     "nulls": Key(choice(("value", "suppress"))),
     "unit": Key(read_text),
     **{model.name: Key(model.read) for model in SENSITIVE_MODELS},

@@ -87,7 +87,7 @@ class Column:
 class Privacy:
     k: int = 1  # which demands nothing: a policy may leave k out where another model protects
     suppression: float = 0.0
-    suppress: str = "remove"  # or "mask"
+    suppress: str = "remove"  # or "mask", or "cells"
     nulls: str = "value"  # or "suppress"
     unit: str | None = None  # the column that names the person; k then counts persons
     models: tuple[SensitiveModel, ...] = ()  # of sensitive columns

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from anondb.errors import did_you_mean
 from anondb.methods.method import ReleaseMethod
 from anondb.methods.registry import METHODS, listed
-from anondb.models.model import SensitiveModel
+from anondb.models.model import ClassModel, SensitiveModel
 from anondb.models.registry import SENSITIVE_MODELS
 from anondb.policy.check import PolicyKeys, Spot, Table, instead
 from anondb.policy.columns import check_columns
@@ -45,6 +45,7 @@ def check_together(spot: Spot, tables: Table, document: Table) -> None:
     if algorithm:
         algorithm.check(spot, keys)
     check_models(spot, privacy, algorithm)
+    _check_cells(spot, privacy, algorithm)
     _check_weights(spot.at("method", "weights"), method.get("weights", {}), roles)
     _check_unit(spot.at("privacy", "unit"), privacy, roles, tables["columns"])
     models = [
@@ -67,6 +68,24 @@ def check_models(spot: Spot, privacy: Table, algorithm: ReleaseMethod | None) ->
             able = listed(method for method in METHODS.values() if model in method.models)
             spot.at("privacy", model.name).report(
                 algorithm.without_model(model), f"choose an algorithm that does: {able}"
+            )
+
+
+def _check_cells(spot: Spot, privacy: Table, algorithm: ReleaseMethod | None) -> None:
+    """Single cells are suppressed by some methods, and under models that look at a class alone."""
+    if algorithm is None or privacy.get("suppress") != "cells":
+        return
+    if not algorithm.suppresses_cells:
+        able = listed(method for method in METHODS.values() if method.suppresses_cells)
+        spot.at("privacy", "suppress").report(
+            f"{algorithm.name} makes classes of all records, each with values of its own, and suppresses no cells",
+            f'choose an algorithm that does: {able}; or leave whole records out: suppress = "remove"',
+        )
+    for model in SENSITIVE_MODELS:
+        if model.name in privacy and issubclass(model, ClassModel) and model.is_relative:
+            spot.at("privacy", model.name).report(
+                f"{model.title} compares classes with all that is released, which each suppressed cell may change",
+                'leave whole records out: suppress = "remove"',
             )
 
 

@@ -10,6 +10,7 @@ from anondb.methods.registry import METHODS
 from anondb.models.k_anonymity import KAnonymity
 from anondb.models.registry import MODELS, without_k
 from anondb.report.model import ComparedRun, PrivacyModel, ReportData, RunSummary
+from anondb.run.run_account import STARRED
 
 NONE = "–"  # where there is no value
 
@@ -114,6 +115,10 @@ def _price(data: ReportData, run: RunSummary) -> Iterator[str]:
         yield f"{run.suppressed:,} of {counted(run.records, 'record')} ({share}) {were} {what}{allowed}."
     else:
         yield f"All {counted(run.records, 'record')} are in the release."
+    starred = 0 if data.suppression is None else data.suppression.reasons.get(STARRED, 0)
+    if starred:
+        their = "its" if starred == 1 else "their"
+        yield f"{counted(starred, 'record')} {_is(starred)} released with some of {their} cells suppressed."
     loss = next((m for m in data.metrics if m.name == "gen_iloss" and m.column is None), None)
     if loss is not None and loss.after is not None:
         by_column = [m for m in data.metrics if m.name == "gen_iloss" and m.column is not None]

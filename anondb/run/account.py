@@ -12,11 +12,11 @@ from itertools import groupby
 from typing import Any
 
 from anondb.hierarchies.forms import Hierarchy
-from anondb.methods.outcome import Levels
 from anondb.models.k_anonymity import KAnonymity
 from anondb.policy.model import Column, Privacy, Role
 from anondb.run import account_sql as figures
 from anondb.run.evaluate import Evaluating
+from anondb.run.run_account import STARRED
 from anondb.run.snapshot import BuiltInfo
 from anondb.run.statement import SIZES, Statement, no_rows
 from anondb.run.verify import Published
@@ -30,7 +30,7 @@ Account = dict[str, Any]
 
 def account(run: Evaluating, published: Published, lattice: Account | None, *, evaluated: bool) -> Account:
     """What is kept of a run for its report; without an evaluation, what is known anyway."""
-    policy, levels = run.plan.policy, run.outcome.levels if isinstance(run.outcome, Levels) else None
+    policy, levels = run.plan.policy, run.outcome.levels
     replaced = run.by_meaning is not None
     kept: Account = {
         "columns": [
@@ -69,7 +69,7 @@ def looked_up(run: Evaluating) -> Account:
     )
     trees = {}
     for q in filter(figures.has_leaves, run.encoded.quasi):
-        level = run.outcome.levels[q.number - 1] if isinstance(run.outcome, Levels) else 0
+        level = 0 if run.outcome.levels is None else run.outcome.levels[q.number - 1]
         rows = run.db.rows(
             Statement(
                 f"hierarchy {q.code}",
@@ -123,7 +123,9 @@ def _reasons(run: Evaluating) -> dict[str, int]:
     judged = bool(privacy.models)
     why = "in classes that fail a demand" if judged else "in classes that are too small"
     reasons = {why: run.outcome.suppressed, "with a NULL in a quasi-identifier": run.encoded.with_null}
-    return {reason: records for reason, records in reasons.items() if records}
+    return {
+        reason: records for reason, records in (reasons | {STARRED: run.outcome.starred}).items() if records
+    }
 
 
 def binned(sizes: Iterable[Sequence[int]], k: int) -> list[tuple[int, int]]:

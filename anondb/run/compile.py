@@ -114,6 +114,8 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
 
 
 def _not_of_persons(policy: Policy, refusal: str) -> Problem:
+    if policy.privacy.suppress == "cells":
+        return Problem(f"{policy.place} [privacy]", refusal, 'leave whole records out: suppress = "remove"')
     able = listed(method for method in METHODS.values() if method.refused_unit(policy) is None)
     return Problem(f"{policy.place} [privacy]", refusal, f"choose an algorithm that counts persons: {able}")
 

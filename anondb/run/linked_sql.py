@@ -69,13 +69,17 @@ def label_codes(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create:
 
 
 def of_classes(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create:
-    """Combinations of partitions with the codes of their labels."""
+    """Combinations of partitions with the codes of their labels; one that has no labels is not released."""
     cells = _counted(names.partitioned, [*[q.code for q in quasi], "part"])
-    labels = exp.Join(this=scratch(names.labels, "k"), on=equal(col("part", "k"), col("part", "f")))
+    on = equal(col("part", "k"), col("part", "f"))
+    labels = exp.Join(this=scratch(names.labels, "k"), on=on, side="LEFT")
+    released = exp.Not(this=exp.Is(this=col("part", "k"), expression=null()))
     originals = [_code(col(q.code, "f"), "o", q) for q in quasi]
-    codes = [col(f"r{q.number}", "k") for q in quasi]
+    codes = [
+        named(call("coalesce", col(f"r{q.number}", "k"), number(_WITHHELD)), f"r{q.number}") for q in quasi
+    ]
     rows = query(
-        [*originals, *codes, named(exp.true(), "released"), col("n", "f")],
+        [*originals, *codes, named(released, "released"), col("n", "f")],
         subquery(cells, "f"),
         joins=[labels],
     )

@@ -81,7 +81,7 @@ def classes(names: Scratch, chosen: Sequence[Chosen], models: Models, *, mask: b
     query = with_keys(query, names)
     for c in below:
         same = exp.EQ(this=col("code", c.label), expression=col(c.key, "x"))
-        query = left_join(query, _labels(names, c).subquery(c.label), same)
+        query = left_join(query, labels_at(names, c).subquery(c.label), same)
     return create_scratch(names.classes, query)
 
 
@@ -177,7 +177,7 @@ def _below_root(chosen: Sequence[Chosen]) -> list[Chosen]:
     return [c for c in chosen if not c.at_root]
 
 
-def _labels(names: Scratch, chosen: Chosen) -> exp.Select:
+def labels_at(names: Scratch, chosen: Chosen) -> exp.Select:
     """The codes of a column at its level with their labels; NULL has neither."""
     return (
         exp.select(exp.alias_(chosen.code("d"), "code", quoted=True))

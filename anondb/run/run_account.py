@@ -15,6 +15,10 @@ from anondb.run.kept import Kept, LinkedRows
 VERSION = 2  # version 1 has no number: it is what was kept before there were versions
 
 
+STARRED = "released, with some cells suppressed"
+"""Why records count as suppressed that are in the release."""
+
+
 @dataclass(frozen=True)
 class ColumnAccount:
     """A column of the source; hierarchy and height are those of a quasi-identifier."""

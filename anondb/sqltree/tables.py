@@ -229,6 +229,11 @@ class Scratch:
         return f"r{self.run}_node"
 
     @property
+    def small(self) -> str:
+        """The frequency set of classes that do not satisfy the policy, and which cells are suppressed instead."""
+        return f"r{self.run}_small"
+
+    @property
     def classes(self) -> str:
         """The classes of the outcome that are released: codes l1 …, labels g1 …, the number `class`."""
         return f"r{self.run}_class"

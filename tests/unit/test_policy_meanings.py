@@ -52,6 +52,31 @@ def test_ontologies_are_names_each_said_once(said: str, words: str) -> None:
         parse(policy(fusion(), (STORED, f"ontology = {said}")))
 
 
+CELLS = ("suppression = 0.02", 'suppression = 0.02\nsuppress = "cells"')
+
+
+def test_weights_say_which_cells_are_suppressed_last() -> None:
+    for method in ('"datafly"', '"optimal"\nobjective = "classes"'):
+        read = parse(policy(('"datafly"', f"{method}\nweights = {{ zip = 2 }}"), CELLS))
+        assert (read.privacy.suppress, read.method.weights) == ("cells", {"zip": 2.0})
+    refused = problem(('"datafly"', '"datafly"\nweights = { diagnosis = 2 }'), CELLS)
+    assert "only quasi-identifiers are generalized" in refused.message
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        't_closeness = { column = "diagnosis", t = 0.2 }',
+        'beta_likeness = { column = "diagnosis", beta = 1 }',
+        'delta_disclosure = { column = "diagnosis", delta = 2 }',
+    ],
+)
+def test_single_cells_are_not_suppressed_under_models_that_compare_with_the_release(model: str) -> None:
+    found = problem((CELLS[0], f"{CELLS[1]}\n{model}"))
+    assert "which each suppressed cell may change" in found.message
+    assert found.hint
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -71,6 +96,8 @@ def test_ontologies_are_names_each_said_once(said: str, words: str) -> None:
         ([('"datafly"', '"datafly"\nvariant = "none"')], "datafly has no variants"),
         ([('"datafly"', '"datafly"\nmeasure = "wup"')], "datafly does not compare values"),
         ([('"datafly"', '"datafly"\nsplit = "loss"')], "datafly does not partition the records"),
+        ([('"datafly"', '"datafly"\nweights = { zip = 2 }')], "datafly has no objectives"),
+        ([('"datafly"', '"mondrian"'), CELLS], "mondrian makes classes of all records"),
         ([('"datafly"', '"mondrian"\nsplit = "depth"')], "split must be one of width, loss"),
         (
             [('"datafly"', '"mondrian"\nsplit = "loss"\nstrict = false')],

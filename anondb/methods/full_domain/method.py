@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from anondb.errors import UsageError
 from anondb.methods.full_domain.objective import OBJECTIVES
 from anondb.methods.method import Explorer, Job, ReleaseMethod, Stages
-from anondb.policy.check import PolicyKeys, Spot, Table
+from anondb.policy.check import PolicyKeys, Spot
 from anondb.policy.hierarchy_forms import ANY_TYPE
 from anondb.policy.model import Method, Policy
 from anondb.policy.names import quoted
@@ -34,6 +34,7 @@ class FullDomain(ReleaseMethod):
     """What the three have in common: hierarchies, levels, a lattice."""
 
     column_keys = frozenset({"hierarchy", "min_level", "max_level"})
+    suppresses_cells = True
     tracks_every_node: ClassVar[bool] = False
     """Its search knows something of each node, so that a lattice can be too large for it."""
     counts_checks: ClassVar[bool] = False
@@ -53,6 +54,12 @@ class FullDomain(ReleaseMethod):
                 spot.at("columns", name, "hierarchy").report(
                     f"quasi-identifier {quoted(name)} has no hierarchy, and {self.name} needs one", ANY_TYPE
                 )
+
+    def refused_unit(self, policy: Policy) -> str | None:
+        if policy.privacy.suppress != "cells":
+            return None
+        unit = policy.privacy.unit
+        return f'suppress = "cells" counts records, and a person may have several: "{unit}" is not unique'
 
     def explorer(self) -> Explorer:
         from anondb.methods.full_domain.explore import explored
@@ -79,6 +86,23 @@ class Datafly(FullDomain):
     name = "datafly"
     title = "greedy full-domain generalization (Sweeney 1998)"
     options: ClassVar = {"heuristic": ("distinct", "semantic")}
+    keys = frozenset({"weights"})
+
+    def check(self, spot: Spot, policy: PolicyKeys) -> None:
+        super().check(spot, policy)
+        if "weights" in policy.method and policy.privacy.get("suppress") != "cells":
+            spot.at("method", "weights").report(*self.unread_key("weights"))
+
+    def taken_over(self, keys: Method, columns: Collection[str]) -> Method:
+        """Weights say which cells are suppressed last; without that they mean nothing to it."""
+        return replace(super().taken_over(keys, columns), weights={})
+
+    def varied(self, method: Method, policy: Policy) -> Policy:
+        if policy.privacy.suppress == "cells":
+            names = {column.name for column in policy.quasi}
+            weights = {name: weight for name, weight in policy.method.weights.items() if name in names}
+            method = replace(method, weights=weights)
+        return super().varied(method, policy)
 
 
 class _ByObjective(FullDomain):
@@ -87,8 +111,12 @@ class _ByObjective(FullDomain):
     keys = frozenset({"weights"})
     counts_checks = True
 
-    def read_keys(self, spot: Spot, keys: Table) -> None:
-        if "weights" in keys and not spot.at("objective").faulty and keys["objective"] not in WEIGHTED:
+    def check(self, spot: Spot, policy: PolicyKeys) -> None:
+        """Weights mean something to some objectives, and where single cells are suppressed."""
+        super().check(spot, policy)
+        spot, keys = spot.at("method"), policy.method
+        used = policy.privacy.get("suppress") == "cells" or keys.get("objective") in WEIGHTED
+        if "weights" in keys and not used and not spot.at("objective").faulty:
             weighted = ", ".join(quoted(name) for name in self.options["objective"] if name in WEIGHTED)
             spot.at("weights").report(
                 f"the objective {keys['objective']} counts records in classes, and weights are of columns",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from anondb.methods.full_domain.cells import Cells
 from anondb.methods.method import Finding
 from anondb.report.words import number, percent, setting
 
@@ -30,6 +31,7 @@ class NodeFound(Finding):
     score: float | None = None  # what the objective makes of the chosen node
     bound: float | None = None  # what it makes of no node, where the best was not proven
     most_checks: int | None = None  # that the search might make
+    cells: Cells | None = None  # that are suppressed, where single cells are
     repeatable: bool = True  # the same number of checks finds the same node: no clock has ended the search
 
     @property
@@ -40,7 +42,9 @@ class NodeFound(Finding):
         return None if self.bound is None or self.score is None else abs(self.score - self.bound)
 
     def as_json(self) -> dict[str, Any]:
-        looked = {"checks": self.checks, "rollups": self.rollups, "lattice": self.lattice}
+        looked: dict[str, Any] = {"checks": self.checks, "rollups": self.rollups, "lattice": self.lattice}
+        if self.cells is not None:
+            looked |= {"suppressed_cells": self.cells.as_json()}
         if self.objective is None:
             return looked
         found = {"objective": self.objective, "score": self.score, "proven": self.proven}
@@ -64,9 +68,10 @@ class NodeFound(Finding):
     def way(self, result: Result) -> list[str]:
         rolled = f", {self.rollups} roll-ups" if self.rollups else ""
         way = f"{result.algorithm} checked {self.checks} of {self.lattice:,} nodes{rolled}"
+        starred = [] if self.cells is None else [self.cells.sentence]
         if self.objective is None or self.score is None:
-            return [way]
-        return [way, f"{self.objective}: {self.score:.6g}{self._doubt()}"]
+            return [way, *starred]
+        return [way, *starred, f"{self.objective}: {self.score:.6g}{self._doubt()}"]
 
     def _doubt(self) -> str:
         """What is not known of the best node."""
