@@ -46,6 +46,7 @@ from anondb.run import encode_sql as encode
 from anondb.run import frequency_sql as frequency
 from anondb.run import linked_sql as linked
 from anondb.run import publish_sql as publish
+from anondb.run import shared_sql as shared
 from anondb.run import swap_sql as swap
 from anondb.run import verify_sql as audit
 from anondb.run.frequency_sql import Counted
@@ -116,6 +117,8 @@ def statements(name: str) -> Iterator[Node]:
         yield audit.fewest_persons(names, chosen)
         yield audit.other_classes(names, fresh, chosen)
         yield publish.insert_records(names, source, fresh, columns, chosen)
+        yield shared.combinations(names, chosen)
+        yield shared.release(names, source, fresh, columns, chosen, unlogged=True)
         yield publish.insert_rows(names, fresh, [*columns[:-1], copied], chosen)
         yield linked.of_levels(names, chosen, repeated=at_root)
         keys = [c.key for c in chosen if not c.at_root]
@@ -149,7 +152,10 @@ def statements(name: str) -> Iterator[Node]:
     for q in filter(account.has_leaves, quasi):
         yield account.hierarchy(names, q)
     yield publish.create_release(fresh, columns, unlogged=True)
-    yield publish.class_figures(fresh, [q.name for q in quasi])
+    yield publish.class_figures(publish.class_sizes(fresh, [q.name for q in quasi]))
+    yield audit.written(names, fresh, [q.name for q in quasi], ["a", "b"])
+    yield publish.class_figures(audit.written_sizes(names, [q.name for q in quasi]))
+    yield from (shared.gains(names), shared.keys(names), shared.forget(names), shared.drop(fresh))
     yield publish.comment(fresh, name)
     yield publish.own([source], 42)
     yield swap.lock(source, readers=True)

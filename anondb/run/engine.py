@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from anondb.run import encode_sql, publish_sql, shared_sql, swap_sql
+from anondb.run import encode_sql, publish_sql, shared_sql, swap_sql, verify_sql
 from anondb.run.plan import Place, Plan
 from anondb.run.publish_sql import Chosen
 from anondb.run.statement import CLASS_COUNTS, MANY, Answer, Runner, Statement, row
@@ -47,6 +47,12 @@ class Engine(Protocol):
 
     def count_written(self, fresh: Relation, quasi: Sequence[str]) -> tuple[int, ...]:
         """Rows, classes, the smallest and the largest class, and the sum of squared sizes, from its own rows."""
+        ...
+
+    def count_written_by(
+        self, names: Scratch, fresh: Relation, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[int, ...]:
+        """The same of rows that are counted by their sensitive values too, and kept so for the evaluation."""
         ...
 
     def ask_release(
@@ -125,9 +131,17 @@ class PostgresEngine:
         return self.db.run(Statement(name, insert, note=note))
 
     def count_written(self, fresh: Relation, quasi: Sequence[str]) -> tuple[int, ...]:
-        counts = publish_sql.class_figures(fresh, quasi)
+        counts = publish_sql.class_figures(publish_sql.class_sizes(fresh, quasi))
         [sizes] = self.ask_release("count classes", counts, CLASS_COUNTS)
         return tuple(map(int, sizes))
+
+    def count_written_by(
+        self, names: Scratch, fresh: Relation, quasi: Sequence[str], sensitive: Sequence[str]
+    ) -> tuple[int, ...]:
+        self.db.run(Statement("count rows", verify_sql.written(names, fresh, quasi, sensitive)))
+        self.db.run(Statement("row statistics", encode_sql.analyze(names.written)))
+        counts = publish_sql.class_figures(verify_sql.written_sizes(names, quasi))
+        return tuple(map(int, self.db.one(Statement("count classes", counts, answers=CLASS_COUNTS))))
 
     def ask_release(
         self, name: str, question: Node | str, answers: Answer, parameters: Sequence[object] = ()

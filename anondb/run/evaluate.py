@@ -42,7 +42,8 @@ from anondb.risk($1::text::regclass, $2::name[], roots => $3::text[], counts => 
 """
 DISCLOSURE = """
 select d.name, d.of_column, d.value, d.note
-from anondb.attribute_disclosure($1::text::regclass, $2::name[], $3::name, roots => $4::text[]) as d
+from anondb.attribute_disclosure($1::text::regclass, $2::name[], $3::name, roots => $4::text[],
+                                 counts => $5::name) as d
 """
 
 
@@ -103,7 +104,9 @@ def evaluate(run: Evaluating, published: Published, *, full: bool) -> list[Metri
         *values_or_reasons(run.db, GROUPS["risk"], lambda: _risk(run)),
     ]
     for column in run.plan.policy.sensitive:
-        found = values_or_reasons(run.db, GROUPS["disclosure"], partial(_disclosure, run, column.name))
+        found = values_or_reasons(
+            run.db, GROUPS["disclosure"], partial(_disclosure, run, published, column.name)
+        )
         figures += [replace(figure, column=column.name) for figure in found]
     return figures
 
@@ -313,8 +316,14 @@ def _figures(
     return {figure.key: figure for figure in found}
 
 
-def _disclosure(run: Evaluating, sensitive: str) -> Sequence[MetricValue]:
-    arguments = (linked.relation_text(run.fresh), run.quasi, sensitive, run.roots)
+def _disclosure(run: Evaluating, published: Published, sensitive: str) -> Sequence[MetricValue]:
+    if published.by_values:
+        place = [column.name for column in run.plan.policy.sensitive].index(sensitive) + 1
+        keys = [f"g{i}" for i, _ in enumerate(run.quasi, 1)]
+        counted = linked.temporary(run.names.written)
+        arguments: tuple[object, ...] = (counted, keys, f"s{place}", run.roots, "n")
+    else:
+        arguments = (linked.relation_text(run.fresh), run.quasi, sensitive, run.roots, None)
     return [
         MetricValue(*row)
         for row in run.db.rows(

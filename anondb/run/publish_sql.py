@@ -148,7 +148,7 @@ def class_sizes(release: Relation, quasi_names: Sequence[str]) -> exp.Select:
     return query.group_by(*[col(name, "t") for name in quasi_names])
 
 
-def class_figures(release: Relation, quasi_names: Sequence[str]) -> exp.Select:
+def class_figures(sizes: exp.Select) -> exp.Select:
     """Rows, classes, the smallest and the largest class, and the sum of squared sizes."""
     n = col("n", "c")
     square = cast(exp.Mul(this=n.copy(), expression=n.copy()), "numeric")
@@ -158,7 +158,7 @@ def class_figures(release: Relation, quasi_names: Sequence[str]) -> exp.Select:
         .select(call("coalesce", exp.Min(this=n.copy()), number(0)))
         .select(call("coalesce", exp.Max(this=n.copy()), number(0)))
         .select(call("coalesce", exp.Sum(this=square), number(0)))
-        .from_(class_sizes(release, quasi_names).subquery("c"))
+        .from_(sizes.subquery("c"))
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf, prod
 
 from anondb.errors import VerificationError
 from anondb.methods.method import Job
@@ -14,8 +15,11 @@ from anondb.policy.model import Privacy
 from anondb.run import frequency_sql as frequency
 from anondb.run import verify_sql as audit
 from anondb.run.encode import Encoded, chosen_levels
+from anondb.run.plan import Plan
 from anondb.run.statement import MANY, Statement, row
 from anondb.sqltree.tables import Relation, Scratch
+
+MOST_VALUES = 50  # of sensitive columns together, for rows to be counted by them
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class Published:
     models: tuple[float, ...] = ()  # what is reached of each model of the policy
     persons: int | None = None  # the fewest in a class, where persons are counted
     strange: int = 0  # classes that are not those which the persons were counted in
+    by_values: bool = False  # its rows are put down by their classes and sensitive values
     rare: int = 0  # values that only fewer than k records of the source could have said
 
     def class_sizes(self) -> dict[str, float]:
@@ -56,14 +61,21 @@ def measure(
     models: Models,
     outcome: Levels | Classes,
     fresh: Relation,
+    *,
+    again: bool = False,
 ) -> Published:
-    """The release's own figures, counted from its rows."""
+    """The release's own figures, counted from its rows; `again`, where they have been copied to."""
     db, plan = job.db, job.plan
     quasi = [q.name for q in encoded.quasi]
-    figures = job.engine.count_written(fresh, quasi)
+    sensitive = [] if again else _few_values(plan)
+    figures = (
+        job.engine.count_written_by(names, fresh, quasi, sensitive)
+        if sensitive
+        else job.engine.count_written(fresh, quasi)
+    )
     reached = tuple(_reached(job, names, encoded, judged, quasi, fresh) for judged in models.judged)
     rows, classes, smallest, largest, squares = figures
-    published = Published(rows, classes, smallest, largest, squares, reached)
+    published = Published(rows, classes, smallest, largest, squares, reached, by_values=bool(sensitive))
     if plan.unit is None or isinstance(outcome, Classes):
         return published
     # the release need not say who is in it; so its classes are compared with those that were counted
@@ -74,6 +86,14 @@ def measure(
     others = audit.other_classes(names, fresh, chosen)
     [[strange]] = job.engine.ask_release("compare classes", others, row(others=0))
     return replace(published, persons=persons, strange=strange)
+
+
+def _few_values(plan: Plan) -> list[str]:
+    """The sensitive columns, if they have so few values that rows counted by them are far fewer."""
+    columns = {column.name: column for column in plan.columns}
+    names = [column.name for column in plan.policy.sensitive if column.name in columns]
+    values = prod(columns[name].distinct or inf for name in names)
+    return names if values <= MOST_VALUES else []
 
 
 def verify(privacy: Privacy, published: Published, written: int, expected: int) -> None:

@@ -25,6 +25,22 @@ from anondb.sqltree.equality import as_text, counted_value, with_entry
 from anondb.sqltree.tables import Relation, Scratch, Sensitive
 
 
+def written(names: Scratch, release: Relation, quasi: Sequence[str], sensitive: Sequence[str]) -> exp.Create:
+    """The rows of the release, counted by their classes and sensitive values: one look for all that asks for these."""
+    columns = [named(col(name, "t"), f"g{i}") for i, name in enumerate(quasi, 1)]
+    columns += [named(as_text(col(name, "t")), f"s{i}") for i, name in enumerate(sensitive, 1)]
+    keys = [number(place) for place, _ in enumerate(columns, 1)]
+    counted = [*columns, named(exp.Count(this=exp.Star()), "n")]
+    return create_scratch(names.written, query(counted, table(release.name, release.schema, "t"), group=keys))
+
+
+def written_sizes(names: Scratch, quasi: Sequence[str]) -> exp.Select:
+    """The sizes `n` of the classes that were counted."""
+    total = named(cast(exp.Sum(this=col("n", "t")), "bigint"), "n")
+    keys: list[exp.Expr] = [col(f"g{i}", "t") for i, _ in enumerate(quasi, 1)]
+    return query([total], scratch(names.written, "t"), group=keys)
+
+
 def coded_release(
     names: Scratch, release: Relation, quasi_names: Sequence[str], sensitive: Sensitive, null_code: int
 ) -> exp.Create:

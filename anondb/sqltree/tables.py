@@ -284,6 +284,11 @@ class Scratch:
         return f"r{self.run}_ladder"
 
     @property
+    def written(self) -> str:
+        """How many rows of the release there are of each class g1 … and sensitive values s1 …"""
+        return f"r{self.run}_written"
+
+    @property
     def audit(self) -> str:
         """The classes of the release with the codes of a sensitive column, counted from its rows."""
         return f"r{self.run}_audit"

@@ -167,14 +167,14 @@ comment on function anondb.risk_before_after(regclass, regclass, name[], double 
 
 create function anondb.attribute_disclosure(
     release regclass, quasi name[], sensitive name, thresholds double precision[] = '{0.5,0.9}',
-    roots text[] = null)
+    roots text[] = null, counts name = null)
 returns table (name text, of_column text, value double precision, note text)
 language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- How surely a class gives away its sensitive value: the share of the most frequent one. NULL is a
 -- value.
 begin
     perform anondb.check_thresholds(thresholds);
-    perform anondb.check_columns(release, quasi || sensitive);
+    perform anondb.check_columns(release, array_remove(quasi || sensitive || counts, null));
     -- a class is found in the population by one text of all its values, in which none can be
     -- mistaken for another
     return query execute (
@@ -182,7 +182,7 @@ begin
             'with class as materialized (
                  select sum(v.n)::double precision as n,
                         max(v.n) / sum(v.n)::double precision as share
-                 from (select %1$s, t.%2$I::text as s, count(*) as n from %3$s as t where not (%4$s)
+                 from (select %1$s, t.%2$I::text as s, %7$s as n from %3$s as t where not (%4$s)
                        group by %5$s) as v
                  group by %6$s
              )
@@ -206,12 +206,14 @@ begin
             anondb.masked_rows(quasi, roots),
             (select string_agg(g.i::text, ', ')
              from generate_series(1, cardinality(quasi) + 1) as g (i)),
-            string_agg(format('v.q%s', q.i), ', '))
+            string_agg(format('v.q%s', q.i), ', '),
+            case when counts is null then 'count(*)' else format('sum(t.%I)::bigint', counts) end)
         from unnest(quasi) with ordinality as q (name, i))
     using sensitive, thresholds;
 end $$;
 comment on function anondb.attribute_disclosure(regclass, name[], name,
-                                                double precision[], text[]) is
+                                                double precision[], text[], name) is
 'How surely a record''s class gives away its sensitive value, by the share of the most frequent '
 'value in the class: mean and max over the records, the share of records in classes of a single '
-'value (certain), and of those above each threshold.';
+'value (certain), and of those above each threshold. counts names a column that says how many '
+'records a row stands for.';

@@ -80,6 +80,6 @@ def test_functions_keep_the_names_that_they_were_called_by() -> None:
 
 
 def test_rendering_leaves_the_tree_as_it_was() -> None:
-    node = publish.class_figures(Relation("a", "b"), ["c"])
+    node = publish.class_figures(publish.class_sizes(Relation("a", "b"), ["c"]))
     assert render(node) == render(node)
     assert render(node, pretty=True) != render(node)

@@ -200,7 +200,7 @@ class Anatomy:
     def _disclosure(self) -> list[MetricValue]:
         """How surely a class gives a value away: who is found in the one table has a class of the other."""
         column, sensitive = self.model.column, linked.relation_text(part(self.fresh, SENSITIVE))
-        arguments = (sensitive, [CLASS_ID.name], column, None)
+        arguments = (sensitive, [CLASS_ID.name], column, None, None)
         return [
             MetricValue(*row)
             for row in self.db.rows(

@@ -89,7 +89,7 @@ class SetFigures:
         yield MetricValue("semantic_sse", value=float(loss))
 
     def _disclosure(self, column: str, name: str) -> list[MetricValue]:
-        arguments = (self._table, self._named("r"), column, [sets.NOT_RELEASED])
+        arguments = (self._table, self._named("r"), column, [sets.NOT_RELEASED], None)
         return [
             MetricValue(*row)
             for row in self.db.rows(
