@@ -118,7 +118,7 @@ def statements(name: str) -> Iterator[Node]:
         yield audit.other_classes(names, fresh, chosen)
         yield publish.insert_records(names, source, fresh, columns, chosen)
         yield shared.combinations(names, chosen)
-        yield shared.release(names, source, fresh, columns, chosen, unlogged=True)
+        yield shared.release(names, source, fresh, columns, chosen, columns, unlogged=True)
         yield publish.insert_rows(names, fresh, [*columns[:-1], copied], chosen)
         yield linked.of_levels(names, chosen, repeated=at_root)
         keys = [c.key for c in chosen if not c.at_root]

@@ -112,7 +112,6 @@ class PostgresEngine:
     def _create_of_records(self, names: Scratch, fresh: Relation, chosen: Sequence[Chosen]) -> int:
         """Makes the table anew from a query: that can be planned for several processes, an INSERT cannot."""
         plan, unlogged = self.plan, fresh in self.unlogged
-        columns = plan.places[0].columns
         statements = [
             Statement("share keys", shared_sql.keys(names), note="where several processes pay"),
             Statement("share combinations", shared_sql.combinations(names, chosen)),
@@ -122,7 +121,9 @@ class PostgresEngine:
         ]
         for statement in statements:
             self.db.run(statement)
-        made = shared_sql.release(names, plan.source, fresh, columns, chosen, unlogged=unlogged)
+        made = shared_sql.release(
+            names, plan.source, fresh, plan.columns, chosen, plan.places[0].columns, unlogged=unlogged
+        )
         written = self.db.run(Statement("insert release", made, note=_WITH_NULLS))
         self.db.run(Statement("forget what was shared", shared_sql.forget(names)))
         return written

@@ -104,10 +104,14 @@ def release(
     fresh: Relation,
     columns: Sequence[SourceColumn],
     chosen: Sequence[Chosen],
+    made: Sequence[SourceColumn],
     *,
     unlogged: bool,
 ) -> exp.Create:
-    """The second pass over the source: every record whose combination of values is released."""
+    """The second pass over the source: every record whose combination of values is released.
+
+    `columns` are the source's, with the forms that they are released in; `made` are those of the release.
+    """
     kept = [kept_value(column, "s") for column in kept_columns(columns, chosen)]
     rows = ordered(chosen, kept, "v").from_(table(source.name, source.schema, "s"))
     hashed = exp.EQ(
@@ -117,7 +121,7 @@ def release(
     same = exp.Case().when(every(list(map(same_value, chosen))), exp.true())
     rows = rows.join(table(names.combinations, SHARED, "v"), on=exp.and_(hashed, same))
     released = released_as(columns, chosen)
-    typed = [named(_typed(col(released[c.name], "x"), c), c.name) for c in columns]
+    typed = [named(_typed(col(released[c.name], "x"), c), c.name) for c in made]
     select = exp.select(*typed).from_(with_keys(rows, names, SHARED).subquery("x"))
     return _unlogged(fresh, select) if unlogged else _create(fresh, select)
 

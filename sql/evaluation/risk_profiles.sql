@@ -106,7 +106,8 @@ begin
                 from generate_series(1, cardinality(codes)) as c (i))
             else (
                 select string_agg(format(
-                    'select %s, null, null, count(*) from (select from class as t group by %s) as d',
+                    'select %s, null, null, count(*) '
+                    'from (select from class as t group by %s) as d',
                     c.i,
                     (select string_agg(case when g.word = v_words[c.i] then format(
                                 't.w%1$s - t.w%1$s / %2$s %% %3$s * %2$s', g.word, v_places[c.i],

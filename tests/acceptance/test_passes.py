@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from tests.acceptance.clinic import IDENTIFIER, KEPT, OTHER, SENSITIVE, Clinic, quasi
 
@@ -55,3 +56,25 @@ def test_rows_that_are_single_or_may_differ_though_they_are_equal_are_read_twice
 def test_quasi_identifiers_alone_are_read_once_whatever_is_known_of_them(clinic: Clinic) -> None:
     clinic.execute(VISITS)
     assert reads(clinic, COLUMNS | {"diagnosis": IDENTIFIER, "day": IDENTIFIER})[0] == 1
+
+
+SEVERAL = "-c min_parallel_table_scan_size=0 -c parallel_setup_cost=0"
+
+
+def test_several_processes_release_nothing_that_one_would_not(clinic: Clinic) -> None:
+    """A column that is released in a form of a person's own is never released as it is."""
+    clinic.execute(VISITS)
+    columns = COLUMNS | {
+        "record": '{ role = "pseudonym", type = "text" }',
+        "day": '{ role = "other", shift = { by = "record", days = 99 }, keep = "identifying" }',
+    }
+    policy = clinic.policy(columns, source="hospital.visits", privacy="k = 3")
+    seen = []
+    for dsn in (clinic.dsn, make_conninfo(clinic.dsn, options=SEVERAL)):
+        clinic.execute("truncate anondb.run_step")
+        assert clinic.cli("run", policy, ANONDB_DSN=dsn).returncode == 0
+        shared = "select count(*) from anondb.run_step as s where s.name = 'share combinations'"
+        seen.append((clinic.execute(shared), clinic.dump()))
+    assert [shared for shared, _ in seen] == [[(0,)], [(1,)]]
+    assert seen[0][1] == seen[1][1]
+    assert clinic.execute("select count(*) from share.admissions as a where length(a.record) < 9") == [(0,)]
