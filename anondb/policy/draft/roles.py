@@ -13,6 +13,8 @@ from anondb.policy.model import Role
 FEW = 20
 """So many values or fewer are a list that everybody may know of."""
 NATURAL = ("number", "date", "time")  # measurements are all different by nature: see docs/policy.md
+_OF_ONE = {"number", "person number", "e-mail", "phone", "account", "network", "street"}
+"""Meanings of which everybody has a value of their own; a list is something else about them."""
 _SPEAK_OF_HEALTH = {"health", "outcome", "medical number"}
 
 
@@ -69,14 +71,14 @@ def _named(table: TableProfile, column: ColumnProfile, meaning: Meaning | None) 
     if column.days and (meaning is None or meaning.name not in ("birth", "technical")):
         what = "when something happened to the person: who knows of it finds the record"
         return Proposal(column, Role.QUASI, what, "time of event")
-    if meaning is None or (meaning.name == "body" and (column.spread or 0) > 500):
+    if meaning is None or _contradicts(column, meaning):
         return None
     says, few = meaning.says, column.distinct <= 2 and column.filled >= FEW
     match meaning.role:
         case Role.IDENTIFIER if few or column.kind == "flag":
             return None  # whether somebody has a phone is no phone number
-        case Role.IDENTIFIER if meaning.name in ("number", "person number") and _is_list(column):
-            return None
+        case Role.IDENTIFIER if meaning.name in _OF_ONE and _is_list(column):
+            return None  # nor is the kind of an admission, or of a contract
         case Role.IDENTIFIER:
             told = column.unique or column.share > 0.5 or not column.filled
             decide = None if told else "is it a list that does not tell persons apart?"
@@ -93,6 +95,13 @@ def _named(table: TableProfile, column: ColumnProfile, meaning: Meaning | None) 
         case Role.SENSITIVE:
             return Proposal(column, Role.SENSITIVE, says, meaning.name)
     return Proposal(column, meaning.role, says, meaning.name)
+
+
+def _contradicts(column: ColumnProfile, meaning: Meaning) -> bool:
+    """Weights of a survey are no weights of persons, and a few small numbers no postal codes."""
+    if meaning.name == "body":
+        return column.kind == "number" and (column.spread or 0) > 500
+    return meaning.name == "postal code" and column.kind == "number" and 0 < column.distinct <= FEW
 
 
 def _unnamed(table: TableProfile, column: ColumnProfile) -> Proposal:
@@ -148,9 +157,7 @@ def unit_of(table: TableProfile, proposals: Iterable[Proposal]) -> tuple[Proposa
         column = proposal.column
         if proposal.role is not Role.IDENTIFIER or column.unique or column.distinct >= column.filled:
             continue
-        named = proposal.meaning in ("person number", "national number", "medical number") or (
-            proposal.meaning in ("number", "") and column.references is not None
-        )
+        named = proposal.meaning in ("person number", "national number", "medical number", "number", "")
         if named and is_of_a_person(column.references or column.name) and column.distinct >= 10:
             found.append((column.references is None, -column.distinct, proposal))
     if not found:

@@ -28,9 +28,10 @@ class Meaning:
 KINDS = frozenset({"number", "date", "time", "address", "flag", "text"})
 
 _PERSONS = re.compile(
-    r"\b(patient|pat|subject|subj|person|pers|pid|participant|individual|respondent|member|customer|cust|client|"
-    r"kunde\w*|user|employee|emp|staff|student|citizen|resident|personalnummer|persnr|paciente|cliente|empleado|"
-    r"paziente|utente|mitarbeiter\w*|salarie|personne|persona|pessoa|insured|insuree|beneficiary|bene|case|id|nr|i|uid)\b"
+    r"\b(patient\w*|pat|subject|subj|person|pers|pid\w*|participant|individual|respondent|member|customer\w*|cust|"
+    r"client|kunde\w*|user|employee|emp|staff|student|passenger|citizen|resident|personalnummer|persnr|paciente|"
+    r"cliente|empleado|paziente|utente|mitarbeiter\w*|salarie|personne|persona|pessoa|insured|insuree|beneficiary|bene)\b"
+    r"|^(id|nr|i|uid|case|caseid|case id|seqn|ident)$"
 )
 # numbers of things, and flags about them, are no things: number_of_emails, has_phone, is_named
 _COUNTED = re.compile(
@@ -92,6 +93,8 @@ def _any(words: str) -> re.Pattern[str]:
 
 
 def _pattern(entry: str) -> str:
+    if entry.startswith("="):
+        return f"^{re.escape(entry[1:])}$"
     # words that are known may be written as one, but whatever comes before or after is a word of its own
     between = " " if "*" in entry and " " in entry else " ?"
     escaped = (
