@@ -29,6 +29,8 @@ class Loaded:
 
     table: str
     records: int
+    source: str
+    """The file, as the caller named it."""
     file: TableFile
 
 
@@ -77,16 +79,18 @@ class Tables:
         replace: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Loaded:
-        """Makes a table of a CSV file; `replace` makes one anew that was loaded before, and no other."""
+        """Makes a table of a CSV file, or of `builtin:adult`; `replace` makes one anew that was loaded before."""
+        from anondb.exchange.builtin import on_disk
         from anondb.exchange.csv_table import inspect
 
         target = catalog.resolve_target(self._session, parse_name(table))
         loading.require_room(self._session, target, replace=replace)  # before a large file is read in vain
-        found = inspect(Path(file), wishes, _part(progress, 0))
-        columns = [(column.name, column.kind.type) for column in found.columns]
-        rows = found.rows(_part(progress, 1))
-        records = loading.create_and_fill(self._session, target, columns, rows, replace=replace)
-        return Loaded(catalog.target_text(target), records, found)
+        with on_disk(file) as path:
+            found = inspect(path, wishes, _part(progress, 0))
+            columns = [(column.name, column.kind.type) for column in found.columns]
+            rows = found.rows(_part(progress, 1))
+            records = loading.create_and_fill(self._session, target, columns, rows, replace=replace)
+        return Loaded(catalog.target_text(target), records, str(file), found)
 
     def import_arx(
         self,

@@ -25,7 +25,10 @@ TableName = Annotated[
 
 def load(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE.csv", help="The file, one line a row.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FILE.csv", help="The file, one line a row; or builtin:adult.", show_default=False
+        ),
     ],
     target: Annotated[str, typer.Option("--table", metavar="TABLE", help="The new table.")],
     types: Annotated[
@@ -72,6 +75,8 @@ def load(
     Examples:
 
       anondb load people.csv --table people
+
+      anondb load builtin:adult --table adult
 
       anondb load people.csv --table people --types zip=text --null NA --replace
 
@@ -214,7 +219,7 @@ def _as_json(loaded: Loaded) -> dict[str, object]:
 def _tell(loaded: Loaded) -> None:
     file = loaded.file
     out.print(
-        f"{plain(loaded.table)}: {loaded.records:,} records from {plain(str(file.path))} ({file.form})",
+        f"{plain(loaded.table)}: {loaded.records:,} records from {plain(loaded.source)} ({file.form})",
         soft_wrap=True,
     )
     shown = table("column", "type")

@@ -21,11 +21,16 @@ class Call:
 def calls(page: str) -> Iterator[Call]:
     """Every command of a page, in order."""
     for block in blocks(page, "console"):
-        for part in ("\n" + block).split("\n$ ")[1:]:
-            command, *shown = part.splitlines()
-            program, *words = shlex.split(command, comments=True)
-            assert program == "anondb", command
-            yield Call(tuple(words), tuple(line.rstrip() for line in shown))
+        yield from calls_of(block)
+
+
+def calls_of(block: str) -> Iterator[Call]:
+    """The commands of one block."""
+    for part in ("\n" + block).split("\n$ ")[1:]:
+        command, *shown = part.splitlines()
+        program, *words = shlex.split(command, comments=True)
+        assert program == "anondb", command
+        yield Call(tuple(words), tuple(line.rstrip() for line in shown))
 
 
 def obey(cli: Cli, call: Call) -> str:

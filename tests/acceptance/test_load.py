@@ -66,6 +66,13 @@ def test_a_file_becomes_a_table_with_its_types(cli: Cli, db: Database, tmp_path:
     ]
 
 
+def test_a_built_in_table_is_loaded_by_its_name(cli: Cli) -> None:
+    told = output(cli, "load", "builtin:adult", "--table", "adult")
+    assert told.startswith("public.adult: 30,162 records from builtin:adult (UTF-8, separated by semicolons)")
+    missing = cli("load", "builtin:adlt", "--table", "adlt")
+    assert (missing.returncode, 'did you mean "adult"?' in missing.stderr) == (2, True)
+
+
 def test_machines_are_told_the_types_and_the_doubts(cli: Cli, tmp_path: Path) -> None:
     file = people(tmp_path, "born,sex\n01/02/1990,f\n")
     done = cli("load", file, "--table", "public.people", "--json")

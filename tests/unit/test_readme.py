@@ -115,3 +115,9 @@ def test_every_error_is_documented_with_its_exit_code() -> None:
         if name.endswith("Error"):
             row = f"| {error.exit_code} |"
             assert any(line.startswith(row) and f"`anondb.{name}`" in line for line in lines), name
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = ROOT / "docs" / "README.md"
+    listed = {(index.parent / link.partition("#")[0]).resolve() for link in links(index) if "://" not in link}
+    assert {path.resolve() for path in ROOT.glob("docs/*.md")} - {index.resolve()} <= listed
