@@ -33,7 +33,7 @@ def unpacked(path: Path, source: str, target: str, *, folder: str) -> Iterator[U
         table = Path(place) / "input.csv"
         with arx_archive.opened(path) as archive:
             project = arx_project.read(archive)
-            with table.open("wb") as file:
+            with files.opened(table, private=True) as file:
                 archive.extract(arx_project.TABLE, file)
         wishes = Wishes(nulls=arx_project.NULLS, header=True, encoding="utf-8", delimiter=project.delimiter)
         try:

@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from anondb.errors import UsageError, did_you_mean
+from anondb.files import opened
 
 PREFIX = "builtin:"
 _DATA = Path(__file__).parent / "data"
@@ -45,5 +46,6 @@ def on_disk(file: Path | str) -> Iterator[Path]:
     table = content(name)
     with TemporaryDirectory(prefix="anondb-") as folder:
         path = Path(folder) / f"{name}.csv"
-        path.write_bytes(table)
+        with opened(path) as place:
+            place.write(table)
         yield path
