@@ -19,6 +19,7 @@ from anondb.policy.check import written
 from anondb.policy.load import load
 from anondb.policy.model import Policy
 from anondb.report.exposure import exposure
+from anondb.report.forms import form_sentences
 from anondb.run.plan import Options
 from anondb.run.result import Result
 
@@ -155,6 +156,8 @@ def print_result(result: Result) -> None:
         out.print(f"{'' if kept.identifies else 'warning: '}{plain(kept.sentence)}", soft_wrap=True)
     for pseudonym in result.linked:
         out.print(plain(pseudonym.sentence), soft_wrap=True)
+    for sentence in form_sentences(result.forms.items()):
+        out.print(plain(sentence), soft_wrap=True)
     share = result.suppressed / result.records if result.records else 0.0
     out.print(f"{result.suppressed:,} of {result.records:,} records ({share:.2%}) are suppressed.")
     if result.released:

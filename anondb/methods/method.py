@@ -16,6 +16,7 @@ from anondb.models.registry import CLASS_MODELS
 from anondb.policy.check import PolicyKeys, Spot, Table
 from anondb.policy.model import Column, Method, Policy, Role
 from anondb.run.plan import Options, Place, Plan
+from anondb.sqltree.released import TEXT, Typed
 from anondb.sqltree.tables import ItemRows, Quasi, Relation, SourceColumn
 
 if TYPE_CHECKING:  # what only runs need is loaded by runs
@@ -227,6 +228,15 @@ class ReleaseMethod(ABC):
         """A quasi-identifier as it stands in the release: as the label of its class."""
         return replace(column, type="text", base="text", collation=None)
 
+    def released_columns(self, column: SourceColumn) -> list[SourceColumn]:
+        """The same, of one that is released in forms that the policy names."""
+        if not isinstance(column.form, Typed):
+            return [self.released(column)]
+        return [
+            replace(column, name=shown.name, type=shown.type, base=shown.type, collation=None, form=None)
+            for shown in column.form.shown
+        ]
+
     def refused_unit(self, policy: Policy) -> str | None:
         """Why it cannot count persons, if it cannot."""
         return None
@@ -248,7 +258,11 @@ class ReleaseMethod(ABC):
     ) -> tuple[Place, ...]:
         """The tables that it makes of these columns of the source."""
         quasi = {column.name for column in policy.quasi}
-        released = [self.released(c) if c.name in quasi else c.as_released for c in columns]
+        released = [
+            shown
+            for c in columns
+            for shown in (self.released_columns(c) if c.name in quasi else [c.as_released])
+        ]
         return (Place.at(snapshot.target, released),)
 
     def explorer(self) -> Explorer | None:
@@ -299,6 +313,8 @@ class ReleaseMethod(ABC):
         """A quasi-identifier without what means nothing to this method."""
         if "ontology" not in self.column_keys:
             column = replace(column, ontology=())
+        if "release" not in self.column_keys:
+            column = replace(column, release=(TEXT,))
         return column if "min_level" in self.column_keys else replace(column, min_level=0, max_level=None)
 
     def counts_records(self, policy: Policy) -> str:

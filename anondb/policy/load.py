@@ -41,6 +41,7 @@ from anondb.policy.hierarchy_forms import read_hierarchy
 from anondb.policy.model import Column, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
 from anondb.policy.persons import read_shift
+from anondb.policy.released import read_release
 from anondb.policy.rules import check_together
 
 
@@ -196,6 +197,7 @@ COLUMN: Mapping[str, Key] = {
     "items": Key(read_items),
     "stop_words": Key(read_texts),
     "keep": Key(choice(("identifying",))),
+    "release": Key(read_release),
     "type": Key(choice(("uuid", "text"))),
     "shift": Key(read_shift),
 }

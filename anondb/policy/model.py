@@ -75,6 +75,7 @@ class Column:
     ] = ()  # by which its values are compared, in order of preference, instead of a hierarchy
     unknown: str | None = None  # "accept": many of its texts may mean nothing to its ontology
     keep: str | None = None  # "identifying": released as it is, although persons can be told by it
+    release: tuple[str, ...] = ("text",)  # the forms of its labels; of several each has a column
     type: str = "uuid"  # of a pseudonym; or text
     shift: DateShift | None = None  # dates move with their person
 

@@ -66,6 +66,7 @@ class ColumnReport:
     hierarchy: str = ""  # in words: "ranges of 5, 10 and 20", "stored: occupation"
     tree: VghTable | None = None  # whole; the report draws nothing of it that could be a person's value
     losses: Mapping[Node, float | None] = field(default_factory=dict)
+    release: str | None = None  # the forms of its labels, where they are no texts
 
 
 @dataclass(frozen=True)

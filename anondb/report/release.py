@@ -107,7 +107,13 @@ def _columns(account: RunAccount) -> Iterator[ColumnReport]:
         branches = trees.get(column.name)
         tree = _tree(branches, column.height) if branches and column.height else None
         yield ColumnReport(
-            column.name, column.role, column.level, column.height, column.hierarchy or "", tree
+            column.name,
+            column.role,
+            column.level,
+            column.height,
+            release=column.release,
+            hierarchy=column.hierarchy or "",
+            tree=tree,
         )
 
 

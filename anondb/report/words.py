@@ -9,6 +9,7 @@ from math import isfinite
 from anondb.methods.registry import METHODS
 from anondb.models.k_anonymity import KAnonymity
 from anondb.models.registry import MODELS, without_k
+from anondb.report.forms import form_sentences
 from anondb.report.model import ComparedRun, PrivacyModel, ReportData, RunSummary
 from anondb.run.run_account import STARRED
 
@@ -89,6 +90,7 @@ def _privacy(data: ReportData, run: RunSummary) -> Iterator[str]:
         yield "Some released records look like no other."
     yield from (column.sentence for column in data.kept)
     yield from (pseudonym.sentence for pseudonym in data.linked)
+    yield from form_sentences((column.name, column.release) for column in data.columns)
     sentences = (model_in_words(model) for model in data.models if model.kind != "k_anonymity")
     yield from (sentence for sentence in sentences if sentence)
     risk = next((m for m in data.metrics if m.name == "prosecutor_max" and m.column is None), None)

@@ -20,6 +20,7 @@ from anondb.run.run_account import STARRED
 from anondb.run.snapshot import BuiltInfo
 from anondb.run.statement import SIZES, Statement, no_rows
 from anondb.run.verify import Published
+from anondb.sqltree.released import TEXT
 from anondb.sqltree.tables import Quasi
 
 MOST_BRANCHES = 300  # of a hierarchy
@@ -93,6 +94,8 @@ def _column(
             entry["hierarchy"] = f"no hierarchy: concepts of {', '.join(column.ontology)}"
         elif replaced and column.hierarchy is None:
             entry["hierarchy"] = "no hierarchy: values of the data"
+        if column.release != (TEXT,):
+            entry["release"] = ", ".join(column.release)
         entry["height"] = quasi.height
         entry["level"] = None if levels is None else levels[quasi.number - 1]
     return entry

@@ -193,6 +193,7 @@ def _column(value: Any, at: str) -> ColumnAccount:
         hierarchy=_optional(keys, "hierarchy", at, _text),
         height=_optional(keys, "height", at, _whole),
         level=_optional(keys, "level", at, _whole),
+        release=_optional(keys, "release", at, _text),
     )
 
 

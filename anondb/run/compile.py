@@ -30,6 +30,8 @@ from anondb.run.frequency_sql import MOST_COLUMNS
 from anondb.run.persons import in_form, misfits
 from anondb.run.plan import Plan
 from anondb.run.snapshot import SCHEMAS, BuiltInfo, Snapshot, TargetInfo
+from anondb.run.typed import misfits as typed_misfits
+from anondb.run.typed import typed
 from anondb.sqltree.released import Shift
 from anondb.sqltree.tables import Quasi, Sensitive, SourceColumn
 
@@ -66,7 +68,7 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
             problems += _levels(policy, column, facts)
             lowest = 0 if column.hierarchy is None else column.hierarchy.lowest
             facts |= {"min_level": max(column.min_level, lowest), "max_level": column.max_level}
-            quasi.append(Quasi(len(quasi) + 1, there[column.name], **facts))
+            quasi.append(Quasi(len(quasi) + 1, typed(column, there[column.name]), **facts))
     sensitive: list[Sensitive] = []
     for column in _judged(policy):
         if column.name in there:
@@ -79,12 +81,13 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
     for column in policy.columns:
         if column.name in there:
             problems += misfits(policy, column, there)
+            problems += typed_misfits(policy, column, there[column.name], list(there))
     if policy.privacy.unit in there:
         problems += _incomparable(policy, there[policy.privacy.unit])
     if problems:
         raise PolicyError(problems)
     columns = tuple(
-        in_form(named[c.name], c, there)
+        in_form(named[c.name], typed(named[c.name], c), there)
         for c in snapshot.source.columns
         if named[c.name].role is not Role.IDENTIFIER
     )

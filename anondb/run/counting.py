@@ -16,6 +16,7 @@ from anondb.run.kept_columns import KeptColumns
 from anondb.run.result import Result
 from anondb.run.search import refuse_impossible
 from anondb.run.verify import Published, measure, verify
+from anondb.sqltree.tables import released_names
 
 
 class Counting(ABC):
@@ -79,7 +80,7 @@ class Counting(ABC):
 
     @property
     def class_columns(self) -> list[str]:
-        return [q.name for q in self.encoded.quasi]
+        return released_names(self.encoded.quasi)
 
     def evaluate(self) -> None:
         wanted, run = self.job.options.evaluate, self.evaluated()
@@ -105,7 +106,7 @@ class Counting(ABC):
             self.job,
             self.finding,
             seconds,
-            quasi=tuple(q.name for q in encoded.quasi),
+            quasi=tuple(released_names(encoded.quasi)),
             records=encoded.records,
             released=published.rows,
             suppressed=self.outcome.suppressed + encoded.with_null,

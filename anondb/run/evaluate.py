@@ -19,7 +19,7 @@ from anondb.run.encode import Encoded, chosen_levels
 from anondb.run.plan import Plan
 from anondb.run.statement import MANY, METRIC_ROWS, Runner, Statement, row
 from anondb.run.verify import Published
-from anondb.sqltree.tables import Relation, Scratch
+from anondb.sqltree.tables import Relation, Scratch, released_names
 
 MEASURE = "wup"
 MOST_PAIRS = 250_000  # of different records, for linkage by distance
@@ -88,7 +88,7 @@ class Evaluating:
     def roots(self) -> list[str] | None:
         """What masked records look like, who are no class; where there are none, it may be one."""
         masked = self.plan.policy.privacy.suppress == "mask" and self.outcome.suppressed > 0
-        return [q.root for q in self.encoded.quasi] if masked else None
+        return [root for q in self.encoded.quasi for root in q.roots] if masked else None
 
     @property
     def leaves_nulls_out(self) -> bool:
@@ -288,7 +288,7 @@ def _risk_of_persons(
 ) -> tuple[dict[str, MetricValue], dict[str, MetricValue]]:
     """The release does not say who is in it, so persons are found by the classes that they were counted in."""
     if isinstance(run.outcome, Classes):
-        columns = {name: name for name in run.quasi}
+        columns = {name: name for name in released_names(run.encoded.quasi)}
         after = _figures(run, "risk", linked.relation_text(run.fresh), columns, None, None)
     else:
         chosen = chosen_levels(run.encoded, run.outcome)
@@ -317,13 +317,14 @@ def _figures(
 
 
 def _disclosure(run: Evaluating, published: Published, sensitive: str) -> Sequence[MetricValue]:
+    quasi = released_names(run.encoded.quasi)
     if published.by_values:
         place = [column.name for column in run.plan.policy.sensitive].index(sensitive) + 1
-        keys = [f"g{i}" for i, _ in enumerate(run.quasi, 1)]
+        keys = [f"g{i}" for i, _ in enumerate(quasi, 1)]
         counted = linked.temporary(run.names.written)
         arguments: tuple[object, ...] = (counted, keys, f"s{place}", run.roots, "n")
     else:
-        arguments = (linked.relation_text(run.fresh), run.quasi, sensitive, run.roots, None)
+        arguments = (linked.relation_text(run.fresh), quasi, sensitive, run.roots, None)
     return [
         MetricValue(*row)
         for row in run.db.rows(

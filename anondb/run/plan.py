@@ -11,6 +11,7 @@ from anondb.errors import UsageError
 from anondb.hierarchies.forms import VghTable
 from anondb.policy.model import Name, Policy
 from anondb.run.snapshot import BuiltInfo, TargetInfo
+from anondb.sqltree.released import Pseudonym, Shift
 from anondb.sqltree.tables import ItemRows, Quasi, Relation, Scratch, Sensitive, SourceColumn
 
 EVALUATIONS = ("basic", "full", "none")
@@ -71,7 +72,7 @@ class Plan:
     @property
     def scope(self) -> str | None:
         """Of what keys give: pseudonyms, and days by which dates move; None where there are none."""
-        if all(column.form is None for column in self.columns):
+        if not any(isinstance(column.form, Pseudonym | Shift) for column in self.columns):
             return None
         return self.policy.scope or str(Name(self.target.schema, self.target.name))
 

@@ -30,6 +30,7 @@ from anondb.sqltree.build import (
     table,
 )
 from anondb.sqltree.equality import grouping_value
+from anondb.sqltree.released import Typed
 from anondb.sqltree.tables import Quasi, Relation, Scratch, SourceColumn
 
 
@@ -53,6 +54,23 @@ class Chosen:
     @property
     def label(self) -> str:
         return f"g{self.quasi.number}"
+
+    @property
+    def mean(self) -> str:
+        """The mean of a class, among the means of all."""
+        return f"m{self.quasi.number}"
+
+    def place_of(self, position: int) -> str:
+        """Where the classes have what is released of it, if that is not the label."""
+        return f"t{self.quasi.number}_{position}"
+
+    @property
+    def written(self) -> dict[str, str]:
+        """Its columns in the release, and what each of them is called in the classes."""
+        form = self.quasi.column.form
+        if not isinstance(form, Typed):
+            return {self.quasi.name: self.label}
+        return {shown.name: self.place_of(position) for position, shown in enumerate(form.shown, 1)}
 
     def code(self, of: str) -> exp.Expr:
         """Its code in a dictionary entry."""
@@ -96,7 +114,7 @@ def combinations(names: Scratch, chosen: Sequence[Chosen], *, repeated: bool) ->
 
     `repeated` where the first pass has told apart more than these values.
     """
-    labels = [col(name, "k") for name in ("class", *[c.label for c in chosen])]
+    labels = [col(name, "k") for name in ("class", *shown_in(chosen).values())]
     query = exp.select(*[col(c.quasi.raw, "r") for c in chosen], *labels)
     query = classified(query.distinct() if repeated else query, names, chosen)
     return create_scratch(names.combinations, query)
@@ -211,6 +229,11 @@ def classified(query: exp.Select, names: Scratch, chosen: Sequence[Chosen]) -> e
     return query.from_(coded.subquery(ident("r"))).join(scratch(names.classes, "k"), on=on)
 
 
+def values_with_classes(names: Scratch, chosen: Sequence[Chosen]) -> exp.Select:
+    """The raw values `r` with their counts, and their released classes `k`."""
+    return classified(exp.select(), names, chosen)
+
+
 def same_value(chosen: Chosen) -> exp.Expr:
     """A record's value is the combination's; inside an array NULL equals NULL, and the join can still hash."""
     sides = [grouping_value(chosen.quasi.column, "s"), col(chosen.quasi.raw, "v")]
@@ -230,7 +253,7 @@ def ordered(chosen: Sequence[Chosen], kept: Sequence[exp.Expr], classified: str)
     keys = [col("class", classified), exp.alias_(order, "order", quoted=True)]
     return (
         exp.select(*keys)
-        .select(*[col(c.label, classified) for c in chosen])
+        .select(*[col(name, classified) for name in shown_in(chosen).values()])
         .select(*[exp.alias_(value, f"c{position}", quoted=True) for position, value in enumerate(kept, 1)])
         .order_by(number(1), number(2))
     )
@@ -241,15 +264,22 @@ def insert_ordered(
 ) -> exp.Insert:
     """Writes the rows that `ordered` has put in order."""
     released = released_as(columns, chosen)
-    query = exp.select(*[col(released[column.name], "x") for column in columns]).from_(rows.subquery("x"))
-    target = exp.Schema(this=table(fresh.name, fresh.schema), expressions=[ident(c.name) for c in columns])
+    names = [name for column in columns for name in column.shown]
+    query = exp.select(*[col(released[name], "x") for name in names]).from_(rows.subquery("x"))
+    target = exp.Schema(this=table(fresh.name, fresh.schema), expressions=[ident(name) for name in names])
     return exp.Insert(this=target, expression=query)
 
 
 def released_as(columns: Sequence[SourceColumn], chosen: Sequence[Chosen]) -> dict[str, str]:
     """What each column of the release is called among the rows that `ordered` has put in order."""
-    released = {c.quasi.name: c.label for c in chosen}
-    return released | {c.name: f"c{position}" for position, c in enumerate(kept_columns(columns, chosen), 1)}
+    return shown_in(chosen) | {
+        c.name: f"c{position}" for position, c in enumerate(kept_columns(columns, chosen), 1)
+    }
+
+
+def shown_in(chosen: Sequence[Chosen]) -> dict[str, str]:
+    """The columns of the release that tell of quasi-identifiers, and what they are called in the classes."""
+    return {name: place for c in chosen for name, place in c.written.items()}
 
 
 def collation(column: SourceColumn) -> list[exp.ColumnConstraint]:

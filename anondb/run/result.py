@@ -82,6 +82,7 @@ class Result:
             "classes": self.classes,
             "k": self.k,
             "released_as_is": self.unchanged,
+            **({"release": self.forms} if self.forms else {}),
             "declared_harmless": [name for name, role, _ in self.columns if role == Role.OTHER],
             "surest_guess": self.surest_guess,
             **self.finding.as_json(),
@@ -99,6 +100,12 @@ class Result:
         return [
             (column["name"], column["role"], column.get("level")) for column in self.report.get("columns", ())
         ]
+
+    @property
+    def forms(self) -> dict[str, str]:
+        """Quasi-identifiers that are released as numbers, dates or ranges, and as which."""
+        columns = self.report.get("columns", ())
+        return {column["name"]: column["release"] for column in columns if column.get("release")}
 
     @property
     def unchanged(self) -> list[str]:

@@ -28,6 +28,7 @@ class ColumnAccount:
     hierarchy: str | None = None  # in words
     height: int | None = None
     level: int | None = None  # none where each class has its own generalization
+    release: str | None = None  # the forms of its labels, where they are no texts: "lower, upper"
 
     def to_json(self) -> dict[str, Any]:
         """Without the parts that the column does not have; one with a height has a level, be it none."""

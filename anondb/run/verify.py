@@ -17,7 +17,7 @@ from anondb.run import verify_sql as audit
 from anondb.run.encode import Encoded, chosen_levels
 from anondb.run.plan import Plan
 from anondb.run.statement import MANY, Statement, row
-from anondb.sqltree.tables import Relation, Scratch
+from anondb.sqltree.tables import Relation, Scratch, released_names
 
 MOST_VALUES = 50  # of sensitive columns together, for rows to be counted by them
 
@@ -66,7 +66,7 @@ def measure(
 ) -> Published:
     """The release's own figures, counted from its rows; `again`, where they have been copied to."""
     db, plan = job.db, job.plan
-    quasi = [q.name for q in encoded.quasi]
+    quasi = released_names(encoded.quasi)
     sensitive = [] if again else _few_values(plan)
     figures = (
         job.engine.count_written_by(names, fresh, quasi, sensitive)

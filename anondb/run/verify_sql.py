@@ -9,7 +9,7 @@ from sqlglot import exp
 from anondb.models import sql as model
 from anondb.models.sql import Judged, Models, class_rows
 from anondb.run.frequency_sql import Counted
-from anondb.run.publish_sql import Chosen, classified
+from anondb.run.publish_sql import Chosen, classified, shown_in
 from anondb.sqltree.build import (
     call,
     cast,
@@ -93,14 +93,15 @@ def persons(names: Scratch, chosen: Sequence[Chosen]) -> exp.Create:
 def other_classes(names: Scratch, release: Relation, chosen: Sequence[Chosen]) -> exp.Select:
     """How many classes of the release are not those, by label and size, that its persons were counted in."""
     released = exp.select(
-        *[col(c.quasi.name, "t") for c in chosen], exp.alias_(exp.Count(this=exp.Star()), "n", quoted=True)
+        *[col(name, "t") for name in shown_in(chosen)],
+        exp.alias_(exp.Count(this=exp.Star()), "n", quoted=True),
     ).from_(table(release.name, release.schema, "t"))
-    released = released.group_by(*[col(c.quasi.name, "t") for c in chosen])
+    released = released.group_by(*[col(name, "t") for name in shown_in(chosen)])
     known = exp.select(
-        *[col(c.label, "k") for c in chosen],
+        *[col(place, "k") for place in shown_in(chosen).values()],
         exp.alias_(cast(exp.Sum(this=col("n", "k")), "bigint"), "n", quoted=True),
     ).from_(scratch(names.classes, "k"))
-    known = known.group_by(*[col(c.label, "k") for c in chosen])
+    known = known.group_by(*[col(place, "k") for place in shown_in(chosen).values()])
     return exp.select(exp.Count(this=exp.Star())).from_(
         exp.except_(released, known, distinct=False).subquery("e")
     )

@@ -10,6 +10,9 @@ from sqlglot import exp
 Node = exp.Expr
 """A piece of SQL as a tree; what this package hands out to the others."""
 
+Select = exp.Select
+"""A query as a tree."""
+
 
 def ident(name: str) -> exp.Identifier:
     return exp.Identifier(this=name, quoted=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from anondb.sqltree.released import Pseudonym, Shift
+from anondb.sqltree.released import Pseudonym, Shift, Typed
 
 # Types whose equal values have equal texts, so that the fast typed grouping and the text agree. Values of all
 # others (numeric 1.0 = 1.00, float8 -0 = 0, interval '1 mon' = '30 days', …) can have several spellings.
@@ -36,7 +36,7 @@ class SourceColumn:
     unique: bool = False  # no two rows have the same value, and none has NULL
     compared_as: str | None = "text"  # its base type, which says what values are equal; None if it does not
     indistinct: str | None = None  # a collation that takes texts of different bytes for equal
-    form: Pseudonym | Shift | None = None  # in which it is released, where not as it is
+    form: Pseudonym | Shift | Typed | None = None  # in which it is released, where not as it is
 
     @property
     def as_released(self) -> SourceColumn:
@@ -47,6 +47,11 @@ class SourceColumn:
             case Shift():
                 return replace(self, type=self.compared_as or self.type, unique=False, form=None)
         return self
+
+    @property
+    def shown(self) -> list[str]:
+        """Its columns in the release."""
+        return [shown.name for shown in self.form.shown] if isinstance(self.form, Typed) else [self.name]
 
     @property
     def equal_as_text(self) -> bool:

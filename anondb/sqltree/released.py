@@ -9,6 +9,27 @@ if TYPE_CHECKING:
     from anondb.sqltree.tables import SourceColumn
 
 
+TEXT = "text"
+"""How labels are released where a policy does not say otherwise."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A column of the release that tells of a quasi-identifier: its label, a number, a date, a range."""
+
+    name: str
+    word: str  # of the policy
+    type: str
+
+
+@dataclass(frozen=True)
+class Typed:
+    """Forms that a quasi-identifier is released in, made of its label or of its class."""
+
+    kind: str  # what its labels tell of: whole, number, or a type of dates
+    shown: tuple[Shown, ...]
+
+
 @dataclass(frozen=True)
 class Pseudonym:
     """A form that a column is released in: each value as a keyed code of 16 bytes, the same for all of a scope."""

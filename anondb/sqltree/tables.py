@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from anondb.hierarchies.forms import ROOT, Hierarchy, StoredVgh, TableVgh, Values
@@ -13,6 +14,7 @@ from anondb.sqltree.columns import (
     WHOLE_TYPES,
     SourceColumn,
 )
+from anondb.sqltree.released import TEXT, Typed
 
 __all__ = [
     "DATE_TYPES",
@@ -28,6 +30,7 @@ __all__ = [
     "Scratch",
     "Sensitive",
     "SourceColumn",
+    "released_names",
 ]
 
 TEMPORARY = "pg_temp"
@@ -66,6 +69,14 @@ class Coded(ABC):
     @property
     def name(self) -> str:
         return self.column.name
+
+    @property
+    def roots(self) -> list[str]:
+        """What its columns in the release have at the root, as texts: a range has no end then."""
+        form = self.column.form
+        if not isinstance(form, Typed):
+            return [self.root]
+        return [self.root if shown.word == TEXT else "(,)" for shown in form.shown]
 
     @property
     def lowest(self) -> int:
@@ -139,6 +150,11 @@ class Sensitive(Coded):
     @property
     def raw(self) -> str:
         return f"c{self.position}"
+
+
+def released_names(quasi: Sequence[Coded]) -> list[str]:
+    """The columns of a release that tell of these."""
+    return [name for q in quasi for name in q.column.shown]
 
 
 @dataclass(frozen=True)
@@ -237,6 +253,11 @@ class Scratch:
     def classes(self) -> str:
         """The classes of the outcome that are released: codes l1 …, labels g1 …, the number `class`."""
         return f"r{self.run}_class"
+
+    @property
+    def means(self) -> str:
+        """Of each `class`, the means m1 … of columns that are released so."""
+        return f"r{self.run}_mean"
 
     @property
     def combinations(self) -> str:

@@ -154,6 +154,32 @@ def test_several_processes_write_the_bytes_that_one_writes(
     assert several[1:] == one[1:]
 
 
+def test_several_processes_write_pseudonyms_and_numbers_in_their_forms(clinic: Clinic) -> None:
+    """Whoever writes the rows: what is not to be released as it is, is not."""
+    clinic.execute(SHARED)
+    columns = {
+        "name": '{ role = "pseudonym", type = "text" }',
+        "age": '{ role = "quasi", hierarchy = { widths = [5, 10] }, release = ["lower", "mean"] }',
+        "ward": MASK_ALL,
+        "e": '{ role = "other", shift = { by = "name", days = 99 }, keep = "identifying" }',
+    } | dict.fromkeys("abcdfg", IDENTIFIER)
+    policy = clinic.policy(columns, source="hospital.shared", privacy="k = 4")
+    options = " ".join(f"-c {name}={value}" for name, value in PROCESSES.items())
+    seen = []
+    for dsn in (clinic.dsn, make_conninfo(clinic.dsn, options=options)):
+        clinic.execute("truncate anondb.run_step")
+        done = clinic.cli("run", policy, ANONDB_DSN=dsn)
+        assert (done.returncode, done.stderr) == (0, "")
+        shared = "select count(*) from anondb.run_step as s where s.name = 'share combinations'"
+        seen.append((clinic.execute(shared), clinic.dump()))
+    assert [shared for shared, _ in seen] == [[(0,)], [(1,)]]
+    assert seen[0][1] == seen[1][1]
+    assert clinic.execute("select count(*) from share.admissions as a where a.name ~ '^P[0-9]+$'") == [(0,)]
+    assert clinic.execute("select count(distinct a.age_lower), count(*) from share.admissions as a") == [
+        (40, 3000)
+    ]
+
+
 def test_the_order_of_a_release_does_not_tell_the_order_of_the_source(clinic: Clinic) -> None:
     clinic.execute("create table hospital.queue as select i as n, 'x' as x from generate_series(1, 200) as i")
     clinic.has_released(clinic.policy({"n": KEPT, "x": quasi('{ mask = "all" }')}, source="hospital.queue"))

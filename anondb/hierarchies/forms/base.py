@@ -22,6 +22,9 @@ ROOT = "*"
 class Hierarchy(ABC):
     """What a policy says a value becomes, level by level. Level 0 is the value itself."""
 
+    tells_ranges: ClassVar[bool] = False
+    """Its labels can be read as ranges of numbers or dates."""
+
     @property
     def lowest(self) -> int:
         """The lowest level that may be released."""

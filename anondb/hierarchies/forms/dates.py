@@ -42,6 +42,8 @@ def _seconds(unit: str) -> float:
 class _Moments(Computed):
     """Of columns of dates and times."""
 
+    tells_ranges: ClassVar[bool] = True
+
     def order(self, coded: Coded, raw: Node) -> Node:
         from anondb.sqltree.build import cast
 
@@ -166,7 +168,7 @@ class Age(_Moments):
     def labels(self, coded: Coded, raw: Node) -> list[Node]:
         from anondb.sqltree.build import call, cast, number
 
-        age = self._age(coded, raw)
+        age = self.age(coded, raw)
         ranges = [
             call("anondb.range_label", age.copy(), number(self.start), number(width)) for width in self.widths
         ]
@@ -177,10 +179,11 @@ class Age(_Moments):
         from anondb.sqltree.build import number, times
 
         years = number((Decimal(1), *self.widths)[level - 1])
-        width = years if self.cap is None else self.cap.width(self._age(coded, raw), years)
+        width = years if self.cap is None else self.cap.width(self.age(coded, raw), years)
         return times(width, number(_DAYS_A_YEAR * _SECONDS_A_DAY))
 
-    def _age(self, coded: Coded, raw: Node) -> Node:
+    def age(self, coded: Coded, raw: Node) -> Node:
+        """The age of who was born at a date, given as text."""
         from anondb.sqltree.build import call, cast, string
 
         return call("anondb.age_on", self.order(coded, raw), cast(string(self.at.isoformat()), "date"))

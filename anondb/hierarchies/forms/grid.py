@@ -23,6 +23,7 @@ class Grid(Computed):
 
     widths: tuple[Decimal, ...]
 
+    tells_ranges: ClassVar[bool] = True  # of numbers; points have other types
     example: ClassVar[str] = "{ grid = [0.01, 0.1, 1] }"
 
     @classmethod

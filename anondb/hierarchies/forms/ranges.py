@@ -60,6 +60,7 @@ class Intervals(Computed):
     widths: tuple[Decimal, ...]
     cap: Cap | None = None  # then level 1 is the value, unless it lies beyond a bound
 
+    tells_ranges: ClassVar[bool] = True
     example: ClassVar[str] = "{ start = 17, widths = [5, 10, 20] }"
 
     @classmethod

@@ -33,7 +33,7 @@ def _by_preference(first: str) -> tuple[str, ...]:
 class FullDomain(ReleaseMethod):
     """What the three have in common: hierarchies, levels, a lattice."""
 
-    column_keys = frozenset({"hierarchy", "min_level", "max_level"})
+    column_keys = frozenset({"hierarchy", "min_level", "max_level", "release"})
     suppresses_cells = True
     tracks_every_node: ClassVar[bool] = False
     """Its search knows something of each node, so that a lattice can be too large for it."""

@@ -12,6 +12,7 @@ from anondb.run.engine import Engine
 from anondb.run.plan import Plan
 from anondb.run.publish_sql import Chosen
 from anondb.run.statement import Runner, Statement, touched
+from anondb.run.typed import write_values
 from anondb.sqltree.tables import Relation, Scratch
 
 
@@ -36,6 +37,7 @@ def write(
     if not mask:
         leave_distant_out(db, names, names.classes, models)
         db.run(Statement("leave out classes", publish.leave_out(names)))
+    write_values(db, names, chosen, lambda: publish.values_with_classes(names, chosen))
     db.run(Statement("class statistics", encoding.analyze(names.classes)))
     if plan.whole_rows:
         return engine.insert_rows("insert release", publish.insert_rows(names, fresh, plan.columns, chosen))

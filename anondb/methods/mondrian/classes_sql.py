@@ -14,7 +14,7 @@ from anondb.hierarchies.forms import ROOT, Values
 from anondb.methods.mondrian.sql import Partitioning
 from anondb.run.encode_sql import measured, with_dictionaries
 from anondb.run.keyed_sql import Key, keyed, keyed_rank, with_keys
-from anondb.run.publish_sql import Chosen, insert_ordered, ordered
+from anondb.run.publish_sql import Chosen, insert_ordered, ordered, shown_in
 from anondb.sqltree.build import (
     call,
     cast,
@@ -62,7 +62,7 @@ def classes(p: Partitioning) -> exp.Create:
 def combinations(p: Partitioning) -> exp.Create:
     """Each combination of the source's values with its class, for the source's rows to be joined with."""
     values = [col(f"v{q.number}", "r") for q in p.quasi]
-    released = [col(name, "k") for name in ("class", *map(_g, p.quasi))]
+    released = [col(name, "k") for name in ("class", *shown_in(chosen_of(p)).values())]
     query = exp.select(*values, *released)
     if p.judged:  # the first pass has told sensitive values apart too
         query = query.distinct()
@@ -86,6 +86,11 @@ def insert_rows(
     if not p.strict:
         coded = with_keys(_dealt(p, coded, [keyed(Key.DRAW, values)]), p.names)
     return insert_ordered(fresh, columns, chosen, with_keys(_classified(p, rows, coded), p.names))
+
+
+def classified(p: Partitioning) -> exp.Select:
+    """The raw values with their counts, and the numbers of their classes; records of one value are never parted."""
+    return _classified(p, exp.select(), _coded(p), ["class"])
 
 
 def chosen_of(p: Partitioning, has_null: Sequence[bool] | None = None) -> list[Chosen]:
@@ -192,8 +197,10 @@ def _coded(p: Partitioning) -> exp.Select:
     return with_dictionaries(coded.from_(scratch(p.names.raw, "r")), p.names, [c for c, _ in missing])
 
 
-def _classified(p: Partitioning, query: exp.Select, coded: exp.Select) -> exp.Select:
-    """Gives the query the rows `r` and the classes `k` of their combinations.
+def _classified(
+    p: Partitioning, query: exp.Select, coded: exp.Select, shown: Sequence[str] | None = None
+) -> exp.Select:
+    """Gives the query the rows `r` and the classes `k` of their combinations, with what is released of them.
 
     OFFSET 0 keeps the planner from joining piece by piece: it takes a match in all codes for far rarer than it is.
     """
@@ -203,7 +210,8 @@ def _classified(p: Partitioning, query: exp.Select, coded: exp.Select) -> exp.Se
         cells = cells.distinct()
     if not p.strict:
         cells = cells.select(col("n", "c"))
-    released = [col(name, "l") for name in ("class", *map(_g, p.quasi))]
+    names = ("class", *shown_in(chosen_of(p)).values()) if shown is None else shown
+    released = [col(name, "l") for name in names]
     cells = (
         cells.select(*released)
         .from_(scratch(p.names.partitioned, "c"))

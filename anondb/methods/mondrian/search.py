@@ -26,6 +26,7 @@ from anondb.models.sql import Models
 from anondb.run.encode_sql import analyze
 from anondb.run.plan import Plan
 from anondb.run.statement import MANY, Runner, Statement, row
+from anondb.run.typed import write_values
 from anondb.sqltree.build import Node
 from anondb.sqltree.tables import Relation, Scratch, Sensitive
 
@@ -100,6 +101,8 @@ def write(
     names, db, plan = p.names, job.db, job.plan
     db.run(Statement("statistics of partitions", analyze(names.partitioned)))
     db.run(Statement("class labels", classes.classes(p) if labels is None else labels))
+    chosen = classes.chosen_of(p, has_null)
+    write_values(db, names, chosen, lambda: classes.classified(p))
     db.run(Statement("statistics of classes", analyze(names.classes)))
     if plan.whole_rows:
         return job.engine.insert_rows(
@@ -107,7 +110,7 @@ def write(
         )
     db.run(Statement("combinations", classes.combinations(p)))
     db.run(Statement("combination statistics", analyze(names.combinations)))
-    return job.engine.insert_records(names, fresh, classes.chosen_of(p, has_null))
+    return job.engine.insert_records(names, fresh, chosen)
 
 
 @dataclass
