@@ -7,31 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from anondb.hierarchies.forms import ROOT, Hierarchy, StoredVgh, TableVgh, Values
-from anondb.sqltree.columns import (
-    DATE_TYPES,
-    NUMERIC_TYPES,
-    TIMESTAMP_TYPES,
-    WHOLE_TYPES,
-    SourceColumn,
-)
+from anondb.sqltree.columns import DATE_TYPES as DATE_TYPES
+from anondb.sqltree.columns import NUMERIC_TYPES as NUMERIC_TYPES
+from anondb.sqltree.columns import TIMESTAMP_TYPES as TIMESTAMP_TYPES
+from anondb.sqltree.columns import WHOLE_TYPES as WHOLE_TYPES
+from anondb.sqltree.columns import SourceColumn as SourceColumn
 from anondb.sqltree.released import TEXT, Typed
-
-__all__ = [
-    "DATE_TYPES",
-    "NUMERIC_TYPES",
-    "SHARED",
-    "TEMPORARY",
-    "TIMESTAMP_TYPES",
-    "WHOLE_TYPES",
-    "Coded",
-    "ItemRows",
-    "Quasi",
-    "Relation",
-    "Scratch",
-    "Sensitive",
-    "SourceColumn",
-    "released_names",
-]
 
 TEMPORARY = "pg_temp"
 """Where the tables of a run are."""
