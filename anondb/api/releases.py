@@ -125,13 +125,19 @@ class Releases:
         k: Sequence[int] | None = None,
         quasi: Sequence[int] | None = None,
         variants: Sequence[str] | None = None,
+        ways: bool = False,
+        budget: float | None = None,
         options: Options | None = None,
         listener: CompareListener | None = None,
     ) -> Trials:
-        """Tries every algorithm, or its variants, with every k and so many quasi-identifiers; publishes nothing."""
+        """Tries every algorithm, or its variants, with every k and so many quasi-identifiers; publishes nothing.
+
+        With `ways` each algorithm is also tried in all its ways; no trial begins once `budget` seconds are spent.
+        """
         from anondb.compare import compare as comparing
         from anondb.compare.comparison import Trials
 
         policy = policy_from(policy)
-        settings = comparing.settings_of(policy, algorithms, k, quasi, variants)
-        return Trials(policy, comparing.compare(self._door, policy, settings, options or Options(), listener))
+        settings = comparing.settings_of(policy, algorithms, k, quasi, variants, ways=ways)
+        options = options or Options()
+        return Trials(policy, comparing.compare(self._door, policy, settings, options, listener, budget))

@@ -13,7 +13,7 @@ from anondb.cli.options import Dsn, Json, PolicyFile, Public, TimeLimit, require
 from anondb.cli.output import RunProgress, echo_json, out, plain, table, write
 from anondb.errors import UnsatisfiableError, UsageError
 from anondb.evaluation.metrics import describe
-from anondb.methods.registry import COMPARED
+from anondb.methods.registry import COMPARED, GUIDED
 from anondb.policy.load import load
 from anondb.report.words import formatted
 from anondb.run.plan import Options
@@ -86,6 +86,22 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    guide: Annotated[
+        bool,
+        typer.Option(
+            "--guide",
+            help="Try each algorithm in all its ways, and recommend one.  "
+            f"[algorithms then: {','.join(GUIDED)}]",
+        ),
+    ] = False,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Begin no trial after that, and end each search by then.",
+            show_default=False,
+        ),
+    ] = None,
     evaluate: Annotated[
         Evaluated, typer.Option(help="full: also clusterings, and linkage by distance.")
     ] = Evaluated.BASIC,
@@ -106,6 +122,8 @@ def compare(
     search.
 
     Examples:
+
+      anondb compare admissions.toml --guide --budget 300 --report compared.html
 
       anondb compare admissions.toml --k 2,5,10,50
 
@@ -130,6 +148,8 @@ def compare(
             k=numbers[0],
             quasi=numbers[1],
             variants=words,
+            ways=guide,
+            budget=budget,
             options=options,
             listener=progress,
         )

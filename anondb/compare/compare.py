@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Protocol
 
 from anondb.compare.trial import Setting, Trial, run_trial
@@ -11,12 +13,13 @@ from anondb.db.connection import Door, one_snapshot
 from anondb.db.install.upgrade import require_current
 from anondb.errors import UsageError, did_you_mean
 from anondb.methods.method import ReleaseMethod
-from anondb.methods.registry import COMPARED, METHODS
+from anondb.methods.registry import COMPARED, GUIDED, METHODS
 from anondb.policy.model import Column, Policy, Role
 from anondb.run.pipeline import Listener, Silence
 from anondb.run.plan import Options
 
 MOST_TRIALS = 1_000
+MOST_SECONDS = 1_000_000
 
 
 class CompareListener(Listener, Protocol):
@@ -44,8 +47,13 @@ def compare(
     settings: Sequence[Setting],
     options: Options,
     listener: CompareListener | None = None,
+    budget: float | None = None,
 ) -> tuple[Trial, ...]:
-    """Runs every setting on the data of one moment; one that cannot run says why."""
+    """Runs every setting on the data of one moment; one that cannot run says why.
+
+    With a `budget` of seconds no trial begins after it is spent, and no search goes on beyond it.
+    """
+    spent = inf if budget is None else time.monotonic() + _positive(budget)
     listener = listener or _Silence()
     trials = []
     with door.open() as connection:
@@ -56,8 +64,13 @@ def compare(
             for number, setting in enumerate(settings, 1):
                 listener.trial(setting, number, len(settings))
                 changed = variant(policy, setting)
+                left = spent - time.monotonic()
+                if changed.refusal is None and left <= 0:
+                    changed = replace(changed, refusal=_too_late())
                 if changed.refusal is None:
-                    trial = run_trial(connection, changed.policy, setting, options, listener)
+                    within = min(left, inf if options.time_limit is None else options.time_limit)
+                    searching = options if within == inf else replace(options, time_limit=within)
+                    trial = run_trial(connection, changed.policy, setting, searching, listener)
                 else:
                     trial = Trial(setting, error=changed.refusal)
                 trials.append(replace(trial, ignored=changed.ignored))
@@ -71,10 +84,16 @@ def settings_of(
     k: Sequence[int] | None,
     quasi: Sequence[int] | None,
     variants: Sequence[str] | None = None,
+    *,
+    ways: bool = False,
 ) -> list[Setting]:
-    """All combinations, in the order of the call: by number of columns, by k, by algorithm and its variants."""
+    """All combinations, in the order of the call: by number of columns, by k, by algorithm and its variants.
+
+    With `ways` each algorithm is tried in all its ways too.
+    """
     if algorithms is None:
-        algorithms = COMPARED if variants is None else (policy.method.algorithm,)
+        usual = GUIDED if ways else COMPARED
+        algorithms = usual if variants is None else (policy.method.algorithm,)
     names = [column.name for column in policy.quasi]
     demanded = [policy.privacy.k] if k is None else k
     counts = [len(names)] if quasi is None else quasi
@@ -96,11 +115,12 @@ def settings_of(
             hint=f"give numbers from 1 to {len(names)}; the first so many columns are taken",
         )
     settings = [
-        Setting(algorithm, one_k, tuple(names[:count]), word)
+        Setting(algorithm, one_k, tuple(names[:count]), word, way)
         for count in dict.fromkeys(counts)
         for one_k in dict.fromkeys(demanded)
         for algorithm in dict.fromkeys(algorithms)
         for word in variants_of[algorithm]
+        for way in (None, *(METHODS[algorithm].ways() if ways else ()))
     ]
     if len(settings) > MOST_TRIALS:
         raise UsageError(
@@ -146,6 +166,8 @@ def variant(policy: Policy, setting: Setting) -> Variant:
         if setting.variant is not None:
             keys = replace(keys, variant=setting.variant)
         changed = method.varied(keys, fewer)
+        if setting.way is not None:
+            changed = method.ways()[setting.way](changed)
     except UsageError as refusal:
         return Variant(fewer, refusal=refusal)
     return Variant(changed, tuple(_ignored(policy, changed, method)))
@@ -172,6 +194,18 @@ def _ignored(policy: Policy, changed: Policy, algorithm: ReleaseMethod) -> Itera
             yield f'the {key} "{word}" is not known to {algorithm.name}'
     if {name for name in wanted.weights if name in kept} != set(method.weights):
         yield f"the weights have no meaning to {algorithm.name} here"
+
+
+def _positive(budget: float) -> float:
+    if not 0 < budget <= MOST_SECONDS:
+        raise UsageError("the budget is not a time to spend", hint=f"give seconds, up to {MOST_SECONDS:,}")
+    return budget
+
+
+def _too_late() -> UsageError:
+    return UsageError(
+        "the budget was spent before this was tried", hint="give more seconds, or try fewer ways"
+    )
 
 
 def _refuse_policy(trials: Sequence[Trial]) -> None:

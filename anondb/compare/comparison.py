@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from anondb import files
 from anondb.compare.guidance import guidance
+from anondb.compare.tradeoff import front, recommended, sentence
 from anondb.report.model import ComparedRun, Comparison, ReportData
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from anondb.compare.trial import Trial
     from anondb.policy.model import Policy
 
-_FIRST = ("algorithm", "variant", "k", "quasi", "columns", "selected", "failure", "ignored")
+_FIRST = ("algorithm", "variant", "way", "k", "quasi", "columns", "selected", "failure", "ignored")
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,9 @@ class Trials:
             for column in trial.result.kept
             if column.identifies
         )
-        return (*guidance(self.runs), *{column.column: column.sentence for column in kept}.values())
+        advice = sentence(self.runs)
+        first = () if advice is None else (advice,)
+        return (*first, *guidance(self.runs), *{column.column: column.sentence for column in kept}.values())
 
     def as_json(self) -> dict[str, Any]:
         """The object that `anondb compare --json` prints."""
@@ -64,6 +67,8 @@ class Trials:
             "source": str(self.policy.source),
             "trials": [trial.as_json() for trial in self.trials],
             "guidance": list(self.guidance),
+            "recommended": None if (best := recommended(self.runs)) is None else self.runs.index(best),
+            "front": [self.runs.index(run) for run in front(self.runs)],
         }
 
     def rows(self) -> list[dict[str, Any]]:
@@ -98,7 +103,7 @@ class Trials:
             ReportData(
                 f"Comparison on {self.policy.source}",
                 policy=self.policy.text,
-                comparison=Comparison(self.runs, self.guidance),
+                comparison=Comparison(self.runs, self.guidance, front(self.runs), recommended(self.runs)),
                 package=version("anondb"),
             )
         )
@@ -109,6 +114,7 @@ def _first(trial: Trial) -> Iterator[Any]:
     yield from (
         setting.algorithm,
         setting.variant or "",
+        setting.way or "",
         setting.k,
         len(setting.columns),
         ", ".join(setting.columns),

@@ -39,11 +39,12 @@ class Setting:
     k: int
     columns: tuple[str, ...]  # the quasi-identifiers
     variant: str | None = None  # of the algorithm; None: as the policy has it
+    way: str | None = None  # of the algorithm; None: the plain one
 
     @property
     def name(self) -> str:
         """Who is compared: an algorithm, or a variant of it."""
-        return self.algorithm if self.variant is None else f"{self.algorithm} {self.variant}"
+        return " ".join(part for part in (self.algorithm, self.variant, self.way) if part is not None)
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class Trial:
         return {
             "algorithm": setting.algorithm,
             "variant": setting.variant,
+            "way": setting.way,
             "k": setting.k,
             "quasi": list(setting.columns),
             "selected": self.selected or None,

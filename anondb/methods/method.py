@@ -282,6 +282,11 @@ class ReleaseMethod(ABC):
         }
         return Method(self.name, **words, **{key: getattr(keys, key) for key in self.keys})
 
+    def ways(self) -> Mapping[str, Callable[[Policy], Policy]]:
+        """Other ways to make its releases, which a comparison may try beside the plain one: by name, how a policy is
+        changed. A way that a policy does not allow raises."""
+        return {}
+
     def varied(self, method: Method, policy: Policy) -> Policy:
         """A policy of another method as a comparison tries it with this one; raises where there is nothing to try."""
         if "set" not in self.column_keys and any(column.is_set for column in policy.quasi):

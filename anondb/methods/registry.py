@@ -30,6 +30,8 @@ DRAFTED: tuple[Mapping[str, object], ...] = (
     {"algorithm": Datafly.name},
 )
 """What a draft takes: the first that counts persons, where there are some, and whose lattice is not too large."""
+GUIDED = (Datafly.name, Mondrian.name, Optimal.name)
+"""What a guide tries, in all their ways: what is quick comes first, as its time may be short."""
 STUDIED = (Datafly.name, Incognito.name)
 """What a study of hierarchies anonymizes with unless the caller says otherwise."""
 

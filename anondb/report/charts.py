@@ -188,6 +188,56 @@ def lines(
         return theme.svg(figure, title, description)
 
 
+class Point(NamedTuple):
+    """Something that is compared by two figures."""
+
+    name: str
+    x: float
+    y: float
+    front: bool
+    chosen: bool
+
+
+def plane(title: str, description: str, axes_of: tuple[str, str], points: Sequence[Point]) -> str:
+    """Points by two figures of which less is better: those of the front are filled and joined, one may be ringed."""
+    with theme.canvas(330) as (figure, axes):
+        edge = sorted((point for point in points if point.front), key=lambda point: (point.x, -point.y))
+        axes.plot([p.x for p in edge], [p.y for p in edge], color=theme.GOOD, linewidth=1.6, zorder=1)
+        for on_front, name in ((True, "on the front"), (False, "beaten in both")):
+            some = [point for point in points if point.front == on_front]
+            if some:
+                axes.scatter(
+                    [p.x for p in some], [p.y for p in some], s=64, zorder=3, label=name, linewidth=1.6,
+                    marker="o" if on_front else "s", facecolor=theme.GOOD if on_front else theme.PAPER,
+                    edgecolor=theme.GOOD if on_front else theme.MUTED,
+                )  # fmt: skip
+        for point in points:
+            if point.chosen:
+                axes.scatter(
+                    [point.x], [point.y], s=260, facecolor="none", edgecolor=theme.INK, linewidth=2, zorder=4,
+                    label="recommended",
+                )  # fmt: skip
+        middle = (min(p.x for p in points) + max(p.x for p in points)) / 2
+        taken: list[float] = []
+        span = (max(p.y for p in points) - min(p.y for p in points)) or 1.0
+        for point in sorted(points, key=lambda one: one.y):
+            low = max(point.y, *(y + 0.055 * span for y in taken)) if taken else point.y
+            taken.append(low)
+            right = point.x > middle
+            axes.annotate(
+                theme.label(point.name), (point.x, low), (-10 if right else 10, 0), textcoords="offset points",
+                ha="right" if right else "left", va="center", fontsize=theme.LABEL - 1, color=theme.INK,
+            )  # fmt: skip
+        for axis, label in ((axes.xaxis, axes_of[0]), (axes.yaxis, axes_of[1])):
+            axis.set_label_text(label)
+            axis.set_major_locator(_few_ticks())
+            axis.set_major_formatter(lambda value, _: formatted(round(value, 10), "share"))
+        axes.margins(0.14, 0.14)
+        axes.grid()
+        figure.legend(loc="outside upper left", ncols=2, handletextpad=0.2, columnspacing=1.0)
+        return theme.svg(figure, title, description)
+
+
 def _name_rows(axes: Axes, rows: Sequence[str]) -> None:
     axes.set_yticks(range(len(rows)), [theme.label(row) for row in rows])
     axes.set_ylim(len(rows) - 0.45, -0.55)  # the first row on top

@@ -51,6 +51,7 @@ def render(data: ReportData) -> str:
         stages=_stages(data.statements[:_STATEMENTS]),
         hidden_statements=max(0, len(data.statements) - _STATEMENTS),
         compared=[] if data.comparison is None else list(report_charts.comparison(data.comparison)),
+        tradeoff=None if data.comparison is None else report_charts.tradeoff(data.comparison),
         comparison_table=None if data.comparison is None else report_charts.comparison_table(data.comparison),
         glossary=_glossary(data.metrics),
     )

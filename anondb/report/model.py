@@ -151,6 +151,8 @@ class ComparedRun:
 class Comparison:
     runs: tuple[ComparedRun, ...]
     guidance: tuple[str, ...] = ()  # in plain words, which algorithm fits
+    front: tuple[ComparedRun, ...] = ()  # of which none is beaten in both loss and risk
+    recommended: ComparedRun | None = None
 
 
 @dataclass(frozen=True)

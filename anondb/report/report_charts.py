@@ -10,7 +10,7 @@ from anondb.evaluation.metrics import describe
 from anondb.report import charts, theme
 from anondb.report.charts import Bars
 from anondb.report.model import ClassSizes, Comparison, ReportData, ReportedMetric
-from anondb.report.words import NONE, counted, formatted, listed, percent
+from anondb.report.words import NONE, counted, formatted, listed, percent, setting
 
 _BINS = 10
 _DRAWN = 3  # metrics of one column
@@ -153,6 +153,42 @@ def seconds(data: ReportData) -> Chart | None:
         for stage, spent in stages.items()
     ]
     return Chart(title, description, drawn, Table(["Stage", "Seconds", "Share"], rows))
+
+
+def tradeoff(compared: Comparison) -> Chart | None:
+    """Risk against loss of all runs, with the front of those that none beats in both."""
+    shown = [
+        (run, loss, risk)
+        for run in compared.runs
+        if not run.failure
+        and (loss := run.metrics.get("gen_iloss")) is not None
+        and (risk := run.metrics.get("prosecutor_mean")) is not None
+    ]
+    if len(shown) < 2:
+        return None
+    several = len({(run.k, run.quasi) for run, _, _ in shown}) > 1
+    names = [f"{run.algorithm}, {setting(run)}" if several else run.algorithm for run, _, _ in shown]
+    title = "Risk against loss"
+    on_front = f"{len(compared.front)} of {counted(len(shown), 'release')}"
+    description = f"On the Pareto front: {on_front}. No other has less of one and no more of the other."
+    points = [
+        charts.Point(name, loss, risk, run in compared.front, run is compared.recommended)
+        for name, (run, loss, risk) in zip(names, shown, strict=True)
+    ]
+    rows = [
+        [
+            name,
+            formatted(loss, "share"),
+            formatted(risk, "share"),
+            formatted(run.metrics.get("suppressed"), "count"),
+            formatted(run.metrics.get("seconds"), "number"),
+            "recommended" if run is compared.recommended else "front" if run in compared.front else NONE,
+        ]
+        for name, (run, loss, risk) in zip(names, shown, strict=True)
+    ]
+    table = Table(["Algorithm", "Loss", "Mean risk", "Suppressed", "Seconds", "Front"], rows, (0, 5))
+    axes = (describe("gen_iloss").label, describe("prosecutor_mean").label)
+    return Chart(title, description, charts.plane(title, description, axes, points), table)
 
 
 def comparison(comparison_of_runs: Comparison) -> Iterator[Chart]:

@@ -252,3 +252,28 @@ def test_the_documented_comparison_is_the_examples(db: Database) -> None:
         told = [formatted(run.metrics[name], describe(name).format) for name in shown]
         row = documented[run.algorithm, str(run.k)]
         assert [*row[2:6], row[7]] == [*told, run.selected]
+
+
+def test_a_guide_tries_all_ways_within_a_budget_and_recommends_one(clinic: Clinic, tmp_path: Path) -> None:
+    page = tmp_path / "guide.html"
+    found = compared(clinic, clinic.policy(), "--guide", "--budget", 600, "--report", page)
+    names = [" ".join(filter(None, (one["algorithm"], one["way"]))) for one in found["trials"]]
+    assert names[:2] == ["datafly", "datafly cells"]
+    assert "mondrian by loss" in names
+    losses = [trial["figures"].get("gen_iloss", 1.0) for trial in found["trials"]]
+    assert losses[found["recommended"]] <= min(losses) + 0.01
+    assert losses.index(min(losses)) in found["front"]
+    assert found["guidance"][0].startswith(f"Recommended: {names[found['recommended']]} at k")
+    report = page.read_text()
+    assert "Risk against loss" in report
+    assert "On the Pareto front" in report
+
+
+def test_no_trial_begins_once_the_budget_is_spent(clinic: Clinic) -> None:
+    for seconds, said in (
+        ("0.000001", "the budget was spent before"),
+        ("0", "the budget is not a time to spend"),
+    ):
+        done = clinic.cli("compare", str(clinic.policy()), "--guide", "--budget", seconds)
+        assert done.returncode == 2
+        assert said in done.stderr

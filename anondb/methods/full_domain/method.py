@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from threading import Thread
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from anondb.errors import UsageError
 from anondb.methods.full_domain.objective import OBJECTIVES
 from anondb.methods.method import Explorer, Job, ReleaseMethod, Stages
+from anondb.models.model import ClassModel
 from anondb.policy.check import PolicyKeys, Spot
 from anondb.policy.hierarchy_forms import ANY_TYPE
 from anondb.policy.model import Method, Policy
@@ -24,6 +25,20 @@ if TYPE_CHECKING:
 
 WEIGHTED = ("loss", "semantic", "height")
 """Objectives that are sums over the columns, so that a column can count more than another."""
+
+
+def _without_cells(policy: Policy) -> Policy:
+    """The same, where only as many cells of a record as are needed are suppressed."""
+    if policy.privacy.unit is not None or _is_relative(policy):
+        raise UsageError(
+            "single cells are not suppressed where persons are counted, or classes are compared with the release",
+            hint='leave whole records out: suppress = "remove"',
+        )
+    return replace(policy, privacy=replace(policy.privacy, suppress="cells"))
+
+
+def _is_relative(policy: Policy) -> bool:
+    return any(isinstance(model, ClassModel) and model.is_relative for model in policy.privacy.models)
 
 
 def _by_preference(first: str) -> tuple[str, ...]:
@@ -60,6 +75,9 @@ class FullDomain(ReleaseMethod):
             return None
         unit = policy.privacy.unit
         return f'suppress = "cells" counts records, and a person may have several: "{unit}" is not unique'
+
+    def ways(self) -> Mapping[str, Callable[[Policy], Policy]]:
+        return {**super().ways(), "cells": _without_cells}
 
     def explorer(self) -> Explorer:
         from anondb.methods.full_domain.explore import explored

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from anondb.methods.method import Job, ReleaseMethod, Stages
@@ -41,6 +42,10 @@ class Mondrian(ReleaseMethod):
     def counts_whole_rows(self, policy: Policy, *, repeat: bool) -> bool:
         """Relaxed, the records of one combination are dealt to several classes, which takes their counts."""
         return repeat or not policy.method.strict
+
+    def ways(self) -> Mapping[str, Callable[[Policy], Policy]]:
+        by_loss = {"split": "loss", "strict": True}
+        return {"by loss": lambda policy: replace(policy, method=replace(policy.method, **by_loss))}
 
     def summary(self, data: ReportData, run: RunSummary) -> Iterable[str]:
         from anondb.methods.mondrian.words import summary
