@@ -267,6 +267,8 @@ def _what_next(files: Sequence[Path], dsn: str | None) -> None:
             "other levels": f"{anondb} lattice --sort suppressed --limit 20 {policy}{there}",
             "store jobs": f"{anondb} vgh load occupation {hierarchy}{there}",
             "more persons": f"{anondb} generate {domain} --rows 100000 --table patients{there}",
+            "your file": f"{anondb} load people.csv --table people{there}",
+            "a policy": f"{anondb} draft people --out people.toml{there}",
             "your database": f"{anondb} db upgrade --dsn postgresql://user@host/db",
         }
     )

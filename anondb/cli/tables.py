@@ -69,8 +69,9 @@ def load(
 ) -> None:
     """Make a table of a CSV file, in the embedded PostgreSQL or any other database.
 
-    Types are told from the values: numbers, dates and times, and text for all else; codes with leading zeros stay as
-    they are. A file with anything wrong is refused as a whole, with the number of the line, before a row is loaded.
+    Types are told from the values: numbers, dates, times, else text.
+    Codes with leading zeros stay as they are.
+    A file with anything wrong is refused as a whole, with the number of the line.
 
     Examples:
 
@@ -122,8 +123,9 @@ def import_arx(
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """Make a table and a policy of a project of ARX: roles, hierarchies, models, weights, suppression.
+    """Make a table and a policy of a project of ARX.
 
+    The policy has its roles, hierarchies, privacy models, weights and suppression.
     What has no counterpart is listed, and stands in the policy as DECIDE.
 
     Example: anondb import-arx patients.deid --table patients --out patients.toml
@@ -182,7 +184,9 @@ def export(
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """Write a release to a CSV file: UTF-8, the names of the columns first, an empty cell for NULL.
+    """Write a release to a CSV file.
+
+    UTF-8, the names of the columns first, an empty cell for NULL.
 
     Example: anondb export share.admissions admissions.csv
     """
