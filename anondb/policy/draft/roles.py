@@ -86,7 +86,7 @@ def _named(table: TableProfile, column: ColumnProfile, meaning: Meaning | None) 
         case Role.QUASI if column.kind == "text" and _is_alone(column) and meaning.name != "postal code":
             why = f"{says}, but nearly every record has its own text"
             return _identifier(column, why, meaning.name, "could it be generalized?")
-        case Role.SENSITIVE if column.kind == "text" and "unique" in column.identifying:
+        case Role.SENSITIVE if "unique" in column.identifying and _should_repeat(column, meaning):
             return _identifier(
                 column, f"{says}, but its values tell records apart", meaning.name, "is it a code?"
             )
@@ -102,6 +102,12 @@ def _contradicts(column: ColumnProfile, meaning: Meaning) -> bool:
     if meaning.name == "body":
         return column.kind == "number" and (column.spread or 0) > 500
     return meaning.name == "postal code" and column.kind == "number" and 0 < column.distinct <= FEW
+
+
+def _should_repeat(column: ColumnProfile, meaning: Meaning) -> bool:
+    """Texts, and whole numbers but those of money and findings, do not tell records apart by nature."""
+    measured = meaning.name in ("health", "money", "outcome", "performance")
+    return column.kind == "text" or (column.is_whole and (column.unique or not measured))
 
 
 def _unnamed(table: TableProfile, column: ColumnProfile) -> Proposal:
