@@ -43,12 +43,14 @@ def column(name: str, **known: Any) -> ColumnProfile:
         "most_frequent": 60,
         "longest": 9,
     }
-    return ColumnProfile(name=name, **(usual | known))
+    merged: dict[str, Any] = usual | known
+    return ColumnProfile(name=name, **merged)
 
 
 def number(name: str, **known: Any) -> ColumnProfile:
     usual: dict[str, Any] = {"type": "integer", "kind": "number", "whole": 1000, "spread": 50.0}
-    return column(name, **(usual | known))
+    merged: dict[str, Any] = usual | known
+    return column(name, **merged)
 
 
 def alone(name: str, **known: Any) -> ColumnProfile:
