@@ -48,6 +48,7 @@ UNREAD = {
     "draw": "draws no terms",
     "strict": "does not partition the records",
     "bounds": "does not partition the records",
+    "recode": "has no levels that rounds could differ in, or looks for one node alone",
     "split": "does not partition the records",
 }
 """What is said of a key of [method] to methods that do not read it."""

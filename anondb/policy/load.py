@@ -214,6 +214,7 @@ METHOD: Mapping[str, Key] = {
     "heuristic": Key(read_text),
     "objective": Key(read_text),
     "weights": Key(_read_weights),
+    "recode": Key(read_text),
     "strict": Key(read_flag),
     "bounds": Key(read_text),
     "split": Key(read_text),

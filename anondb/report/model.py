@@ -41,6 +41,7 @@ class RunSummary:
     finished: str = ""  # when, as people write it
     partitions: int | None = None  # where records are cut; those of the same labels are one class
     bounds: str | None = None  # of the ranges of such: rounded, or exact
+    rounds: tuple[tuple[int, float], ...] = ()  # of local recoding: the records of each, and their loss
     fused: FusionSummary | None = None  # where rare records took the values of others
 
 

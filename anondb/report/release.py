@@ -97,6 +97,7 @@ def _summary(run: KeptRun) -> RunSummary:
         finished="" if finished is None else f"{finished.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
         partitions=account.partitions,
         bounds=account.bounds,
+        rounds=tuple((one.records, one.loss) for one in account.rounds),
         fused=None if account.fused is None else FusionSummary(**vars(account.fused)),
     )
 

@@ -21,6 +21,7 @@ from anondb.run.run_account import (
     LatticeAccount,
     ModelAccount,
     NodeAccount,
+    RoundAccount,
     RunAccount,
     SizesAccount,
     SuppressionAccount,
@@ -64,6 +65,7 @@ def parsed(kept: object) -> RunAccount:
         linked=reader.part(keys, "pseudonyms", _list(_linked), ()),
         partitions=reader.part(keys, "partitions", _whole, None),
         bounds=reader.part(keys, "bounds", _text, None),
+        rounds=reader.part(keys, "rounds", _list(_round), ()),
         fused=reader.part({"": keys} if keys.keys() >= set(_FUSED) else {}, "", _fused, None),
         columns=reader.part(report, "columns", _list(_column), ()),
         models=reader.part(report, "models", _list(_model), ()),
@@ -98,6 +100,7 @@ def _with_others(account: RunAccount, keys: Mapping[str, Any]) -> RunAccount:
     held = {"version", "report", "seconds", "notes", "kept", "pseudonyms", *_COUNTS}
     held |= {name for name in ("partitions", "bounds") if getattr(account, name) is not None}
     held |= set() if account.fused is None else set(_FUSED)
+    held |= {"rounds"} if account.rounds else set()
     return replace(account, others={key: value for key, value in keys.items() if key not in held})
 
 
@@ -183,6 +186,15 @@ def _linked(value: Any, at: str) -> LinkedRows:
 
 def _fused(value: Any, _: str) -> FusionAccount:
     return FusionAccount(**{name: _whole(value[name], name) for name in _FUSED})
+
+
+def _round(value: Any, at: str) -> RoundAccount:
+    keys = _object(value, at)
+    return RoundAccount(
+        levels=_mapping(_whole)(keys.get("levels"), f"{at}.levels"),
+        records=_whole(keys.get("records"), f"{at}.records"),
+        loss=_number(keys.get("loss"), f"{at}.loss"),
+    )
 
 
 def _column(value: Any, at: str) -> ColumnAccount:

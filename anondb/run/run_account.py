@@ -107,6 +107,15 @@ class BranchAccount:
 
 
 @dataclass(frozen=True)
+class RoundAccount:
+    """A round of local recoding: its levels at most, the records that it released, and their mean loss."""
+
+    levels: Mapping[str, int]
+    records: int
+    loss: float
+
+
+@dataclass(frozen=True)
 class FusionAccount:
     """How many combinations of values took those of another one."""
 
@@ -130,6 +139,7 @@ class RunAccount:
     linked: tuple[LinkedRows, ...] = ()  # what pseudonyms give away
     partitions: int | None = None  # where records are partitioned
     bounds: str | None = None  # of the ranges that partitions are released as
+    rounds: tuple[RoundAccount, ...] = ()  # where records are recoded locally
     fused: FusionAccount | None = None  # where records are fused
     columns: tuple[ColumnAccount, ...] = ()
     models: tuple[ModelAccount, ...] = ()
@@ -148,6 +158,7 @@ class RunAccount:
             **self.others,
             **{name: getattr(self, name) for name in counts},
             **{name: value for name, value in search.items() if value is not None},
+            **({"rounds": [asdict(one) for one in self.rounds]} if self.rounds else {}),
             **({} if self.fused is None else asdict(self.fused)),
             **({"kept": [column.as_json() for column in self.kept]} if self.kept else {}),
             **({"pseudonyms": [column.as_json() for column in self.linked]} if self.linked else {}),

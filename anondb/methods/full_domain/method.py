@@ -21,10 +21,15 @@ if TYPE_CHECKING:
     from anondb.methods.full_domain.lattice import Demand, Lattice
     from anondb.methods.full_domain.objective import Objective
     from anondb.methods.outcome import Levels
-    from anondb.report.model import ComparedRun
+    from anondb.report.model import ComparedRun, ReportData, RunSummary
 
 WEIGHTED = ("loss", "semantic", "height")
 """Objectives that are sums over the columns, so that a column can count more than another."""
+
+
+GLOBAL, LOCAL = "global", "local"
+RECODINGS = (GLOBAL, LOCAL)
+"""All records at the levels of one node, or those of each round at their own."""
 
 
 def _without_cells(policy: Policy) -> Policy:
@@ -70,6 +75,27 @@ class FullDomain(ReleaseMethod):
                     f"quasi-identifier {quoted(name)} has no hierarchy, and {self.name} needs one", ANY_TYPE
                 )
 
+        if policy.method.get("recode") == LOCAL:
+            self._check_local(spot.at("method", "recode"), policy)
+
+    def _check_local(self, spot: Spot, policy: PolicyKeys) -> None:
+        """What local recoding cannot do is refused, with the reason."""
+        suppress = policy.privacy.get("suppress", "remove")
+        refused = {
+            "rounds count records, and a person could be counted in several": "unit" in policy.privacy,
+            f"what no round releases is left out, and nothing else is done with it: suppress = {quoted(suppress)}": (
+                suppress != "remove"
+            ),
+            f"rounds lose as little as they can, and know no objective {quoted(policy.method.get('objective', ''))}": (
+                policy.method.get("objective") not in (None, "loss")
+            ),
+        }
+        for reason, holds in refused.items():
+            if holds:
+                spot.report(
+                    f'recode = "local" is not possible here: {reason}', "leave recode out, or that key"
+                )
+
     def refused_unit(self, policy: Policy) -> str | None:
         if policy.privacy.suppress != "cells":
             return None
@@ -94,7 +120,16 @@ class FullDomain(ReleaseMethod):
             )
         return super().varied(method, policy)
 
+    def summary(self, data: ReportData, run: RunSummary) -> Iterable[str]:
+        from anondb.methods.full_domain.local_words import summary
+
+        return summary(run)
+
     def stages(self, job: Job) -> Stages:
+        if job.plan.policy.method.recode == LOCAL:
+            from anondb.methods.full_domain.local_stages import Local
+
+            return Local(job, self)
         from anondb.methods.full_domain.stages import Levelled
 
         return Levelled(job, self)
@@ -103,7 +138,7 @@ class FullDomain(ReleaseMethod):
 class Datafly(FullDomain):
     name = "datafly"
     title = "greedy full-domain generalization (Sweeney 1998)"
-    options: ClassVar = {"heuristic": ("distinct", "semantic")}
+    options: ClassVar = {"heuristic": ("distinct", "semantic"), "recode": RECODINGS}
     keys = frozenset({"weights"})
 
     def check(self, spot: Spot, policy: PolicyKeys) -> None:
@@ -168,5 +203,5 @@ class Incognito(_ByObjective):
 class Optimal(_ByObjective):
     name = "optimal"
     title = "the best node with few checks: both directions of the lattice, and bounds on the objective"
-    options: ClassVar = {"objective": _by_preference("loss")}
+    options: ClassVar = {"objective": _by_preference("loss"), "recode": RECODINGS}
     keys = frozenset({"weights", "seed"})
