@@ -111,7 +111,7 @@ class Method:
     draw: str | None = None  # mdav: for what terms are drawn, a class or each record
     bounds: str = "rounded"  # mondrian: of ranges; or exact
     split: str = "width"  # mondrian: what cuts are chosen by; or loss
-    recode: str | None = None  # datafly, optimal: "local" for rounds with levels of their own
+    recode: str = "global"  # datafly, optimal: "local" for rounds with levels of their own
     strict: bool = True  # mondrian: records of one value are never parted
 
     def weight(self, column: str) -> float:
