@@ -60,9 +60,18 @@ def setting(run: ComparedRun) -> str:
     return f"k = {run.k:,} with {counted(run.quasi, 'column')}"
 
 
+MOST_NAMED = 12
+"""Columns that a sentence names."""
+
+
 def listed(names: Sequence[str]) -> str:
     """ "a, b and c"."""
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
+def named_or_counted(names: Sequence[str], what: str) -> str:
+    """Their names, or how many there are: a sentence with dozens of names is not read."""
+    return listed(names) if len(names) <= MOST_NAMED else f"all {len(names)} {what}"
 
 
 def summary(data: ReportData) -> list[str]:
@@ -95,7 +104,7 @@ def _privacy(data: ReportData, run: RunSummary) -> Iterator[str]:
     yield from (sentence for sentence in sentences if sentence)
     risk = next((m for m in data.metrics if m.name == "prosecutor_max" and m.column is None), None)
     if risk is not None and risk.after:
-        known = listed([column.name for column in data.quasi])
+        known = named_or_counted([column.name for column in data.quasi], "quasi-identifiers")
         before = "" if risk.before is None else f" ({percent(risk.before)} before)"
         knows = f"knows {known} of a person" if known else "knows a person's quasi-identifiers"
         yield f"Whoever {knows} picks the right record with a chance of at most {percent(risk.after)}{before}."

@@ -17,14 +17,13 @@ from anondb.run import linked_sql as linked
 from anondb.run import verify_sql as audit
 from anondb.run.encode import Encoded, chosen_levels
 from anondb.run.plan import Plan
+from anondb.run.sampling import affordable, sampled_share
 from anondb.run.statement import MANY, METRIC_ROWS, Runner, Statement, row
 from anondb.run.verify import Published
 from anondb.sqltree.tables import Relation, Scratch, released_names
 
 MEASURE = "wup"
 MOST_PAIRS = 250_000  # of different records, for linkage by distance
-MOST_COVERED = 2_000_000  # the same for linkage by coverage, where classes overlap
-FEWEST_CLASSES = 200  # in a sample of them
 
 _UTILITY = """
 select u.name, u.of_column, u.value, u.note
@@ -244,9 +243,9 @@ def _linkage(run: Evaluating, ladder: str | None, *, full: bool) -> Iterable[Met
         )
     )
     pairs = originals * released
-    if isinstance(run.outcome, Classes) and pairs > MOST_COVERED:
+    if isinstance(run.outcome, Classes) and pairs > affordable(len(quasi)):
         # classes of a partition overlap in every column, so that each has to be held against all originals
-        share = min(1.0, max(MOST_COVERED / pairs, FEWEST_CLASSES / released))
+        share = sampled_share(pairs, released, len(quasi))
         run.db.run(Statement("cells of the sample", linked.cells_of_sample(names)))
         some, texts = linked.sampled(names, quasi, share), linked.temporary(names.sampled)
         yield from linkage("coverage", some, texts, f"estimated from {share:.1%} of the classes")

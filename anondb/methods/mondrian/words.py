@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anondb.methods.method import Finding
-from anondb.report.words import counted, number, setting
+from anondb.report.words import MOST_NAMED, counted, number, setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +35,8 @@ class PartitionsFound(Finding):
 
     @property
     def selected(self) -> str:
+        if len(self.columns) > MOST_NAMED:
+            return f"cut by {len(self.columns)} columns"
         return f"cut by {', '.join(self.columns)}" if self.columns else "one class"
 
     def counts(self) -> dict[str, float | None]:
