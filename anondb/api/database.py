@@ -150,12 +150,20 @@ class Database:
 
     def plan(self, policy: PolicyInput, *, replace: bool = False) -> str:
         """The whole SQL that a run would send; reads the catalogue and touches nothing."""
+        from anondb.db import introspect
+        from anondb.db.execute import Executor
+        from anondb.methods.registry import method_of
+        from anondb.releases.follow import follow, read_series
         from anondb.run import explain
         from anondb.run.compile import compile_plan
 
         upgrade.require_current(self.session)
         policy = policy_from(policy)
-        return explain.script(compile_plan(policy, drafts.snapshot(self.session, policy), replace=replace))
+        snapshot = drafts.snapshot(self.session, policy)
+        target = introspect.resolve_target(self.session, policy.target)
+        series = read_series(Executor(self.session, lambda step: None), introspect.target_text(target))
+        following = follow(policy, snapshot, series, Options(), can_hold=method_of(policy).holds(policy))
+        return explain.script(compile_plan(policy, snapshot, replace=replace, following=following))
 
     def check(self, policy: PolicyInput, *, drift: bool = False) -> Checked:
         """What is wrong with a policy on the tables of today, and what is unwise in it; reads no row.

@@ -7,14 +7,17 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anondb.db import health, kept_runs, run_list
+from anondb.db import health, introspect, kept_runs, ledger, run_list
 from anondb.db.connection import Door
 from anondb.db.health import ReleaseHealth
 from anondb.db.install import upgrade
+from anondb.db.ledger import Proof, ReleaseInfo
 from anondb.db.run_list import RunInfo
 from anondb.db.session import Session
 from anondb.policy.accept import PolicyInput, policy_from
+from anondb.policy.names import parse_name
 from anondb.run.plan import Options
+from anondb.sqltree.tables import Relation
 
 if TYPE_CHECKING:
     from anondb.compare.compare import CompareListener
@@ -109,6 +112,27 @@ class Releases:
             ontologies or {},
         )
         return tables.evaluate_tables(self._door, request, (listener or Silence()).step)
+
+    def history(self, target: str | None = None) -> list[ReleaseInfo]:
+        """The releases that the ledger knows, newest first: levels, records, who waits, who has left."""
+        upgrade.require_current(self._session)
+        return ledger.releases(self._session, None if target is None else self._text(target))
+
+    def verify(self, target: str) -> list[Proof]:
+        """Proves the last release of a target again, from its own rows, its policy and the ledger."""
+        upgrade.require_current(self._session)
+        return ledger.verify(self._session, self._target(target))
+
+    def forget(self, target: str, *, everything: bool = False) -> int:
+        """Forgets the ended series of a target, or all of them, so that a next release is a first one."""
+        upgrade.require_current(self._session)
+        return ledger.forget(self._session, self._text(target), everything=everything)
+
+    def _target(self, target: str) -> Relation:
+        return introspect.resolve_target(self._session, parse_name(target))
+
+    def _text(self, target: str) -> str:
+        return introspect.target_text(self._target(target))
 
     def report(self, run: int | str = "last", file: Path | str | None = None) -> Path:
         """Writes the report of a run, one HTML file, from the history alone; returns where it is."""

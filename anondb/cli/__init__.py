@@ -48,6 +48,7 @@ _COMMANDS = {
     "report": "report",
     "evaluate": "evaluate",
     "status": "operate",
+    "verify": "releases",
     "generate": "generate",
     "learn": "generate",
 }
@@ -58,6 +59,7 @@ _GROUPS = {
     "experiment": "experiment",
     "history": "operate",
     "secret": "secret",
+    "releases": "releases",
 }
 _TAKE_A_VALUE = ("--log-format", "--owner")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -60,6 +61,14 @@ def run(
             help="Publish this node: a level for each quasi-identifier, in the policy's order.",
         ),
     ] = None,
+    replan: Annotated[
+        bool,
+        typer.Option("--replan", help="Search again, where a release of this policy keeps its levels."),
+    ] = False,
+    restart: Annotated[
+        bool,
+        typer.Option("--restart", help="Begin a new series: earlier releases can be compared with this one."),
+    ] = False,
     time_limit: TimeLimit = None,
     checks: Checks = None,
     evaluate: Annotated[
@@ -108,6 +117,8 @@ def run(
         time_limit=time_limit,
         checks=checks,
         evaluate=evaluate,
+        replan=replan,
+        restart=restart,
     )
     with connect(dsn) as db, RunProgress() as progress:
         result = db.run(loaded, options=options, listener=progress, report=report).result
@@ -144,6 +155,8 @@ def _levels(text: str) -> tuple[int, ...]:
 
 def print_result(result: Result) -> None:
     """The report of a run on the terminal."""
+    for warning in result.warnings:
+        out.print(f"warning: {plain(warning)}.", soft_wrap=True)
     out.print(
         f"[bold]{plain(result.target)}[/bold] is published: {result.released:,} records in "
         f"{result.classes:,} classes."
@@ -160,6 +173,8 @@ def print_result(result: Result) -> None:
         out.print(plain(sentence), soft_wrap=True)
     share = result.suppressed / result.records if result.records else 0.0
     out.print(f"{result.suppressed:,} of {result.records:,} records ({share:.2%}) are suppressed.")
+    for line in over_time(result.series):
+        out.print(line)
     if result.released:
         models = {(model["kind"], model.get("column")) for model in result.report.get("models", ())}
         for heading, fact in exposure(result.columns, result.surest_guess, models):
@@ -186,6 +201,20 @@ def print_result(result: Result) -> None:
     timing = table("stage", *(f">{stage}" for stage in result.seconds))
     timing.add_row("seconds", *(f"{seconds:.2f}" for seconds in result.seconds.values()))
     out.print(timing)
+
+
+def over_time(series: Mapping[str, Any]) -> Iterator[str]:
+    """How a release follows the one before it."""
+    if series.get("release", 1) < 2 or "entered" not in series:
+        return
+    yield (
+        f"Release {series['release']} of its series: {series['entered']:,} records are new, {series['left']:,} are "
+        f"left out, {series['moved']:,} have moved together."
+    )
+    yield (
+        f"{series['waiting']:,} wait until they are enough; {series['departed']:,} have left, and stay until enough "
+        f"have; {series['withheld']:,} are withheld."
+    )
 
 
 def _without_k(result: Result) -> str:

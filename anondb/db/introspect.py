@@ -96,6 +96,18 @@ from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.rel
 where n.nspname = %(schema)s and c.relname = %(table)s
 """
 
+# of a table that others inherit from, a key says nothing of their rows
+_KEY = """
+select a.attname
+from pg_catalog.pg_class as c
+join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+join pg_catalog.pg_index as i on i.indrelid = c.oid and i.indisprimary and i.indimmediate and i.indisvalid
+cross join lateral pg_catalog.unnest(i.indkey::int2[]) with ordinality as k (attnum, place)
+join pg_catalog.pg_attribute as a on a.attrelid = c.oid and a.attnum = k.attnum
+where n.nspname = %(schema)s and c.relname = %(table)s and (c.relkind = 'p' or not c.relhassubclass)
+order by k.place
+"""
+
 _SCHEMA = "select exists (select from pg_catalog.pg_namespace as n where n.nspname = %(schema)s)"
 
 _NEIGHBOURS = """
@@ -172,7 +184,7 @@ def snapshot(
         [(rows,)] = _rows(connection, _ROWS, **place)
         stored = {name: StoredInfo(*info) for name, *info in _rows(connection, _HIERARCHIES)}
         return Snapshot(
-            SourceInfo(source, _columns(connection, source), rows),
+            SourceInfo(source, _columns(connection, source), rows, _key(connection, place)),
             target if isinstance(target, TargetInfo) else _target(connection, target),
             stored,
             {name: SourceInfo(there, _columns(connection, there)) for name, there in (items or {}).items()},
@@ -189,6 +201,10 @@ def columns(connection: Connection, relation: Relation) -> tuple[SourceColumn, .
 def _columns(connection: Connection, relation: Relation) -> tuple[SourceColumn, ...]:
     rows = _rows(connection, _COLUMNS, schema=relation.schema, table=relation.name)
     return tuple(SourceColumn(*row) for row in rows)
+
+
+def _key(connection: Connection, place: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(name for (name,) in _rows(connection, _KEY, **place))
 
 
 def with_other_shapes(

@@ -238,6 +238,10 @@ class ReleaseMethod(ABC):
             for shown in column.form.shown
         ]
 
+    def holds(self, policy: Policy) -> bool:
+        """Whether it can keep those together in the next release who were together in the last."""
+        return False
+
     def refused_unit(self, policy: Policy) -> str | None:
         """Why it cannot count persons, if it cannot."""
         return None

@@ -43,6 +43,7 @@ from anondb.policy.names import check_part, quoted
 from anondb.policy.persons import read_shift
 from anondb.policy.released import read_release
 from anondb.policy.rules import check_together
+from anondb.releases.following import CHANGES, LEAVERS
 
 
 def load(path: Path | str) -> Policy:
@@ -77,6 +78,7 @@ def parse(text: str, *, place: str = "policy", base: Path | None = None) -> Poli
     return Policy(
         source=keys["source"],
         target=keys["target"],
+        key=keys.get("key", ()),
         privacy=_privacy(keys["privacy"], METHODS[keys["method"]["algorithm"]].suppression),
         method=Method(**keys["method"]),
         columns=tuple(Column(name, **column) for name, column in keys["columns"].items()),
@@ -84,6 +86,7 @@ def parse(text: str, *, place: str = "policy", base: Path | None = None) -> Poli
         place=place,
         sha256=_fingerprint(document, spot.digests),
         scope=keys.get("scope"),
+        classes_sha256=_fingerprint(_of_classes(document), spot.digests),
     )
 
 
@@ -179,6 +182,17 @@ def _read_column(spot: Spot, value: object) -> Table:
     return with_cap(spot, keys, value)
 
 
+def _read_key(spot: Spot, value: object) -> tuple[str, ...]:
+    """The column that names a record from release to release, or several that do so together."""
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
+        raise UsageError(
+            f"key must be the name of a column, or a list of different ones, not {shown(value)}",
+            hint='for example key = "patient", or key = ["patient", "admitted"]',
+        )
+    return tuple(names)
+
+
 def _read_role(spot: Spot, value: object) -> Role:
     return Role(choice(list(Role))(spot, value))
 
@@ -207,8 +221,11 @@ PRIVACY: Mapping[str, Key] = {
     "suppress": Key(choice(("cells", "remove", "mask"))),
     "nulls": Key(choice(("value", "suppress"))),
     "unit": Key(read_text),
+    "changes": Key(choice(CHANGES)),
+    "leavers": Key(choice(LEAVERS)),
     **{model.name: Key(model.read) for model in SENSITIVE_MODELS},
 }
+OVER_TIME = ("changes", "leavers")
 METHOD: Mapping[str, Key] = {
     "algorithm": Key(choice(METHODS), f'add algorithm = "{FIRST}"'),
     "heuristic": Key(read_text),
@@ -228,6 +245,7 @@ TOP: Mapping[str, Key] = {
     "source": Key(read_name, 'add source = "schema.table" above the first [table]: what to anonymize'),
     "target": Key(read_name, 'add target = "schema.table" above the first [table]: what to release'),
     "scope": Key(read_text),
+    "key": Key(_read_key),
     "privacy": Key(_read_privacy, "add a table [privacy] with k = 5"),
     "method": Key(_read_method, f'add a table [method] with algorithm = "{FIRST}"'),
     "columns": Key(_read_columns, 'add a table [columns] with a line for each: zip = { role = "quasi" }'),
@@ -266,6 +284,12 @@ def _fingerprint(document: Table, digests: Mapping[str, str]) -> str:
         key: [value] if isinstance(value, dict) else value for key, value in keys["privacy"].items()
     }
     return hashlib.sha256(json.dumps([_plain(keys), digests], sort_keys=True).encode()).hexdigest()
+
+
+def _of_classes(document: Table) -> Table:
+    """What a policy says without what it says of other releases: as long as it is the same, levels stay."""
+    privacy = {key: value for key, value in document["privacy"].items() if key not in OVER_TIME}
+    return {key: value for key, value in document.items() if key != "key"} | {"privacy": privacy}
 
 
 def _plain(value: Any) -> Any:

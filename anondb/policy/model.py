@@ -92,6 +92,8 @@ class Privacy:
     nulls: str = "value"  # or "suppress"
     unit: str | None = None  # the column that names the person; k then counts persons
     models: tuple[SensitiveModel, ...] = ()  # of sensitive columns
+    changes: str | None = None  # towards the last release: hold, refuse or free; None: as the method can
+    leavers: str = "delay"  # who left a cohort that is held; or drop
 
     def may_suppress(self, records: int) -> int:
         """How many of so many records may be left out; exact, where 0.29 * 100 would be 28.999…"""
@@ -144,6 +146,8 @@ class Policy:
     place: str  # what errors call it: the file's name
     sha256: str  # of what the policy says, not of how it is written
     scope: str | None = None  # of its pseudonyms; None: the target's name
+    key: tuple[str, ...] = ()  # the columns that name a record from release to release
+    classes_sha256: str = ""  # the same without what it says of other releases
 
     # what reads a policy imports this module, so these import it when they are called
     @staticmethod

@@ -50,6 +50,7 @@ def check_together(spot: Spot, tables: Table, document: Table) -> None:
     _check_cells(spot, privacy, algorithm)
     _check_weights(spot.at("method", "weights"), method.get("weights", {}), roles)
     _check_unit(spot.at("privacy", "unit"), privacy, roles, tables["columns"])
+    _check_key(spot.at("key"), tables.get("key"), privacy, roles)
     models = [
         (model, *place_and_keys)
         for model in SENSITIVE_MODELS
@@ -59,6 +60,18 @@ def check_together(spot: Spot, tables: Table, document: Table) -> None:
         _check_protected(here.at("column"), keys.get("column"), roles)
     _check_hierarchies(spot, models, roles, with_hierarchy)
     _check_generalized(spot, models, roles, with_hierarchy)
+
+
+def _check_key(spot: Spot, key: Sequence[str] | None, privacy: Table, roles: Roles) -> None:
+    """What names a record is a column of the policy; and where persons are counted, they are what is followed."""
+    for name in key or ():
+        if name not in roles:
+            _report_unknown(spot, "key", name, roles)
+    if key and "unit" in privacy:
+        spot.report(
+            f"unit names the person already: {quoted(str(privacy['unit']))}, and the releases are compared by it",
+            "leave key out",
+        )
 
 
 def check_models(spot: Spot, privacy: Table, algorithm: ReleaseMethod | None) -> None:

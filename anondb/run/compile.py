@@ -26,6 +26,7 @@ from anondb.methods.registry import METHODS, listed, method_of
 from anondb.policy.check import written
 from anondb.policy.model import Column, Name, Policy, Role
 from anondb.policy.names import quoted
+from anondb.releases.following import Following
 from anondb.run.frequency_sql import MOST_COLUMNS
 from anondb.run.persons import in_form, misfits
 from anondb.run.plan import Plan
@@ -38,7 +39,9 @@ from anondb.sqltree.tables import Quasi, Sensitive, SourceColumn
 Table = dict[str, Any]
 
 
-def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -> Plan:
+def compile_plan(
+    policy: Policy, snapshot: Snapshot, *, replace: bool = False, following: Following | None = None
+) -> Plan:
     """The plan; raises PolicyError naming every column, hierarchy and target that does not fit."""
     method = method_of(policy)
     snapshot, of_own_columns = method.with_own_columns(policy, snapshot)
@@ -98,7 +101,8 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
     if unit is not None and (refusal := method.refused_unit(policy)) is not None:
         raise PolicyError([_not_of_persons(policy, refusal)])
     repeat = rows_repeat(kept, snapshot.source.rows)
-    whole_rows = unit is None and method.counts_whole_rows(policy, repeat=repeat)
+    single = following is not None and following.judged
+    whole_rows = unit is None and not single and method.counts_whole_rows(policy, repeat=repeat)
     counted = kept if whole_rows else [s.column for s in sensitive]
     return Plan(
         policy=policy,
@@ -113,6 +117,7 @@ def compile_plan(policy: Policy, snapshot: Snapshot, *, replace: bool = False) -
         items=method.item_rows(policy, snapshot),
         whole_rows=whole_rows,
         places=method.places(policy, columns, snapshot),
+        following=following,
     )
 
 

@@ -10,6 +10,7 @@ from anondb.errors import DatabaseError, UsageError
 from anondb.hierarchies.csvfile import split_sense
 from anondb.hierarchies.forms import Computed, StoredVgh, TableVgh, Values
 from anondb.methods.outcome import Levels
+from anondb.releases import values_sql
 from anondb.run import encode_sql as encoding
 from anondb.run import frequency_sql as frequency
 from anondb.run import keyed_sql as keyed
@@ -83,6 +84,8 @@ def encode(db: Runner, engine: Engine, plan: Plan, names: Scratch, options: Opti
         db.run(Statement("leave out nulls", encoding.leave_out_nulls(names, plan.quasi)))
     else:
         with_null = 0
+    if plan.compares_values:
+        engine.released_values(names)
     quasi = tuple(prepare_hierarchy(db, plan, names, q) for q in plan.quasi)
     sensitive = tuple(prepare_hierarchy(db, plan, names, s) for s in plan.sensitive)
     counted = Counted(quasi, sensitive, plan.unit is not None, frequency.counts_type(records))
@@ -94,6 +97,8 @@ def encode(db: Runner, engine: Engine, plan: Plan, names: Scratch, options: Opti
     found = [dictionary(db, names, coded, options) for coded in (*quasi, *sensitive)]
     (nodes, has_null), judged = zip(*found[: len(quasi)], strict=True), found[len(quasi) :]
     values = tuple(labels[0] - null for labels, null in judged)
+    if plan.compares_values:
+        db.run(Statement("forget released values", values_sql.forget_released_values(names)))
     if plan.unit is not None:
         db.run(Statement("units", frequency.units(names)))
         db.run(Statement("unit statistics", encoding.analyze(names.units)))

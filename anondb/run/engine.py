@@ -10,14 +10,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from anondb.releases import ledger_sql, values_sql
 from anondb.run import encode_sql, publish_sql, shared_sql, swap_sql, verify_sql
 from anondb.run.plan import Place, Plan
 from anondb.run.publish_sql import Chosen
 from anondb.run.statement import CLASS_COUNTS, MANY, Answer, Runner, Statement, row
 from anondb.sqltree.build import Node
-from anondb.sqltree.tables import Relation, Scratch
+from anondb.sqltree.tables import Relation, Scratch, Sensitive
 
 _ALONE = "where the rows are few or the server gives no processes, in the place of the steps before; "
+_CHANGES = """
+select c.came, c.gone, c.changed, c.told
+from anondb.release_changes($1::text::regclass, $2::text::regclass, $3::text[]::name[], $4) as c
+"""
+_OWN_ROWS = "select pg_catalog.set_config('row_security', $1, true)"
 _WITH_NULLS = "columns that hold NULLs are compared as arrays, in which NULL equals NULL"
 
 
@@ -66,6 +72,34 @@ class Engine(Protocol):
 
     def replace_rows(self, place: Place, fresh: Relation) -> int:
         """Puts the new rows into a release that stands there; returns how many old ones are gone."""
+        ...
+
+    def key_faults(self) -> tuple[int, int]:
+        """Records of the source without a key, and keys that several have."""
+        ...
+
+    def released_values(self, names: Scratch) -> None:
+        """Adds sensitive values that only the last release has to what gets codes."""
+
+    def follow_records(self, names: Scratch, chosen: Sequence[Chosen]) -> int:
+        """The second pass where records are followed: what differs from the ledger."""
+        ...
+
+    def values_left(self, sensitive: Sensitive) -> None:
+        """The values of members that are gone, from the last release."""
+
+    def insert_followed(self, names: Scratch, fresh: Relation, chosen: Sequence[Chosen]) -> int:
+        """The rows of the last release that stay, and those that enter."""
+        ...
+
+    def release_changes(
+        self, place: Place, fresh: Relation, classes: Sequence[str], k: int
+    ) -> tuple[int, ...]:
+        """Rows that came and are gone since the last release, classes that changed, and those of them that tell."""
+        ...
+
+    def strange_classes(self, fresh: Relation, series: int) -> tuple[int, int]:
+        """Classes of a release whose rows are not those of the ledger, and its rows."""
         ...
 
 
@@ -156,3 +190,61 @@ class PostgresEngine:
         replace = swap_sql.replace_rows(fresh, place.relation, place.columns)
         [deleted, *_] = self.db.one(Statement("replace rows", replace, answers=row(deleted=MANY)))
         return int(deleted)
+
+    def key_faults(self) -> tuple[int, int]:
+        plan = self.plan
+        question = ledger_sql.key_faults(plan.source, plan.followed.key)
+        [empty, repeated, *_] = self.db.one(Statement("key", question, answers=row(empty=0, repeated=0)))
+        return int(empty), int(repeated)
+
+    def released_values(self, names: Scratch) -> None:
+        plan = self.plan
+        counted = [f"c{position}" for position, _ in enumerate(plan.counted, 1)]
+        unit = ["u"] if plan.unit is not None else []
+        columns = [*(q.raw for q in plan.quasi), *counted, *unit, "n"]
+        for s in plan.sensitive:
+            add = values_sql.released_values(names, plan.target, s, columns)
+            self.db.run(Statement(f"released values {s.code}", add))
+
+    def follow_records(self, names: Scratch, chosen: Sequence[Chosen]) -> int:
+        plan = self.plan
+        differs = ledger_sql.delta(names, plan.source, plan.kept, chosen, plan.followed)
+        # a role sees its own series; rows of the source that it must not see ended the first pass
+        self.db.run(Statement("own series", _OWN_ROWS, ("on",)))
+        found = self.db.run(Statement("compare with ledger", differs, note=_WITH_NULLS))
+        self.db.run(Statement("all rows", _OWN_ROWS, ("off",)))
+        return found
+
+    def values_left(self, sensitive: Sensitive) -> None:
+        plan = self.plan
+        if not plan.places[0].replaces:
+            return  # what other columns said is not known, and nobody leaves by it
+        quasi = [q.name for q in plan.quasi]
+        values = values_sql.values_left(plan.target, quasi, plan.kept, sensitive)
+        self.db.run(Statement(f"values left {sensitive.code}", values))
+
+    def insert_followed(self, names: Scratch, fresh: Relation, chosen: Sequence[Chosen]) -> int:
+        plan = self.plan
+        before = plan.target if not plan.followed.first and plan.places[0].replaces else None
+        return self.insert_rows(
+            "insert release", ledger_sql.insert(names, fresh, before, plan.columns, chosen)
+        )
+
+    def strange_classes(self, fresh: Relation, series: int) -> tuple[int, int]:
+        plan = self.plan
+        quasi = [q.name for q in plan.quasi]
+        question = ledger_sql.strange_classes(fresh, quasi, plan.kept, series)
+        [[strange, rows]] = self.ask_release("compare with ledger", question, row(strange=0, rows=MANY))
+        return int(strange), int(rows)
+
+    def release_changes(
+        self, place: Place, fresh: Relation, classes: Sequence[str], k: int
+    ) -> tuple[int, ...]:
+        tables = [swap_sql.name_of(place.relation), swap_sql.name_of(place.fresh(fresh))]
+        [changes] = self.ask_release(
+            f"changes{place.suffix}",
+            _CHANGES,
+            row(came=0, gone=0, changed=0, told=0),
+            (*tables, list(classes), k),
+        )
+        return tuple(map(int, changes))

@@ -12,7 +12,7 @@ from anondb.methods.registry import method_of
 from anondb.run.engine import PostgresEngine
 from anondb.run.kept_columns import judge
 from anondb.run.persons import claim_scope, linked_rows
-from anondb.run.pipeline import swap
+from anondb.run.pipeline import enter, swap
 from anondb.run.plan import Options, Plan
 from anondb.run.statement import Statement
 from anondb.run.swap import Replacement
@@ -64,6 +64,7 @@ def script(plan: Plan) -> str:
         ("verify", lambda: linked_rows(engine, plan, stages.kept(), stages.class_columns)),
         ("evaluate", stages.evaluate),
         ("swap", lambda: swap(stages, Replacement(engine, planned, planned, plan, fresh, options), 0)),
+        ("swap", lambda: enter(planned, plan, 0, stages)),
     ):
         planned.stage = stage
         doing()

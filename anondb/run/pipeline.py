@@ -13,11 +13,14 @@ from anondb.db.execute import Executor, Step
 from anondb.hierarchies.build import run_columns
 from anondb.methods.method import Job, Stages
 from anondb.methods.registry import method_of
+from anondb.releases import changes
+from anondb.releases.following import Followed
 from anondb.run.engine import PostgresEngine
 from anondb.run.kept_columns import judge, refuse
 from anondb.run.persons import claim_scope, linked_rows
 from anondb.run.plan import Options, Plan
-from anondb.run.result import Result, with_kept_columns
+from anondb.run.result import Result, with_kept_columns, with_series
+from anondb.run.statement import Runner
 from anondb.run.swap import Replacement
 from anondb.sqltree.tables import Relation
 
@@ -77,14 +80,16 @@ class Pipeline:
             linked = linked_rows(engine, plan, stages.kept(), stages.class_columns)
             if self.now is not None:  # who tries a policy out publishes nothing, and is told all the same
                 refuse(plan.policy, kept)
+            warnings = changes.refuse_or_warn(engine, plan, fresh) if self.now is not None else ()
         with self.stage("evaluate"):
             stages.evaluate()
         if self.now is not None:
             with self.stage("swap"):
                 self.now.stage = "swap"
                 swap(stages, Replacement(engine, self.db, self.now, plan, fresh, self.options), self.run)
+                enter(self.db, plan, self.run, stages)
         result = with_kept_columns(run_columns.noted(plan, stages.result(self.seconds)), kept)
-        return replace(result, linked=linked)
+        return with_series(replace(result, linked=linked), plan, followed_by(stages), warnings)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -94,6 +99,19 @@ class Pipeline:
         started = time.perf_counter()
         yield
         self.seconds[name] = time.perf_counter() - started
+
+
+def followed_by(stages: Stages) -> Followed | None:
+    """What became of those whom the ledger knows, where single records are followed."""
+    followed = getattr(stages, "followed", None)
+    return followed if isinstance(followed, Followed) else None
+
+
+def enter(db: Runner, plan: Plan, run: int, stages: Stages) -> None:
+    """Enters the release into its series."""
+    result = stages.result({})
+    levels = tuple(result.levels.get(q.name, 0) for q in plan.quasi) if result.levels else None
+    changes.close(db, plan, run, result.released, result.classes, followed_by(stages), levels)
 
 
 def swap(stages: Stages, replacement: Replacement, run: int) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from anondb.errors import UsageError
 from anondb.hierarchies.forms import VghTable
 from anondb.policy.model import Name, Policy
+from anondb.releases.following import Following
 from anondb.run.snapshot import BuiltInfo, TargetInfo
 from anondb.sqltree.released import Pseudonym, Shift
 from anondb.sqltree.tables import ItemRows, Quasi, Relation, Scratch, Sensitive, SourceColumn
@@ -68,6 +69,18 @@ class Plan:
     items: ItemRows | None = None  # where the texts of a set are, if not in the source
     whole_rows: bool = False  # rows repeat: the first pass counts them as a whole, and there is no second
     places: tuple[Place, ...] = ()  # the tables of the release
+    following: Following | None = None  # how it follows the release before it
+
+    @property
+    def followed(self) -> Following:
+        """The same, where it is known that there is one."""
+        assert self.following is not None
+        return self.following
+
+    @property
+    def follows(self) -> bool:
+        """Single records are followed from release to release."""
+        return self.following is not None and self.following.judged
 
     @property
     def scope(self) -> str | None:
@@ -86,6 +99,12 @@ class Plan:
     def counted(self) -> tuple[SourceColumn, ...]:
         """The columns that the first pass counts together with the quasi-identifiers."""
         return self.kept if self.whole_rows else tuple(s.column for s in self.sensitive)
+
+    @property
+    def compares_values(self) -> bool:
+        """Values of the last release are judged beside those of the source."""
+        follows = self.following is not None and self.following.judged and not self.following.first
+        return follows and bool(self.sensitive) and self.places[0].replaces
 
     def scratch(self, run: int) -> Scratch:
         return Scratch(run)
@@ -109,6 +128,8 @@ class Options:
     evaluate: str = "basic"  # "full" also compares every two records; "none"
     time_limit: float | None = None  # seconds for the search; it then gives the best that it has found
     checks: int | None = None  # nodes that the search may look at; the same number finds the same release
+    replan: bool = False  # search again, where a release with a ledger exists
+    restart: bool = False  # begin a new series, whatever has been released before
 
     @property
     def lock_wait(self) -> str:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
-from anondb.db.introspect import resolve_items, resolve_source, resolve_target, snapshot, with_other_shapes
+from anondb.db.introspect import (
+    resolve_items,
+    resolve_source,
+    resolve_target,
+    snapshot,
+    target_text,
+    with_other_shapes,
+)
 from anondb.hierarchies.build.run_columns import with_built
 from anondb.methods.meanings import ontologies
 from anondb.methods.registry import method_of, other_shapes
 from anondb.policy.model import Policy
+from anondb.releases.follow import follow, read_series, started
 from anondb.run.compile import compile_plan
 from anondb.run.plan import Options, Plan
 from anondb.run.snapshot import Snapshot, TargetInfo
@@ -37,7 +45,11 @@ def prepare(db: Executor, connection: Connection, policy: Policy, options: Optio
     catalogue = with_other_shapes(
         connection, catalogue, other_shapes(target), has_them=bool(method_of(policy).suffixes())
     )
-    return compile_plan(policy, catalogue, replace=replace)
+    series = read_series(db, target_text(target))
+    following = follow(policy, catalogue, series, options, can_hold=method_of(policy).holds(policy))
+    return started(
+        db, compile_plan(policy, catalogue, replace=replace, following=following), target_text(target)
+    )
 
 
 def prepare_trial(

@@ -7,7 +7,7 @@ every record by its own values: one join for all quasi-identifiers, which a supp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -77,8 +77,18 @@ class Chosen:
         return col("leaf" if self.level == 0 else f"l{self.level}", of)
 
 
-def classes(names: Scratch, chosen: Sequence[Chosen], models: Models, *, mask: bool) -> exp.Create:
-    """All classes, judged, with their numbers and labels; masked ones take the roots' labels and one number."""
+def classes(
+    names: Scratch,
+    chosen: Sequence[Chosen],
+    models: Models,
+    *,
+    mask: bool,
+    hashed: Callable[[Sequence[exp.Expr]], exp.Expr] | None = None,
+) -> exp.Create:
+    """All classes, judged, with their numbers and labels; masked ones take the roots' labels and one number.
+
+    `hashed` makes of the labels what the ledger knows a class by.
+    """
     below = _below_root(chosen)
     rows = class_rows(scratch(names.freq, "f"), [c.key for c in below], models)
     # where nothing is masked, what is left out changes what t-closeness compares with: that is seen to later
@@ -97,6 +107,9 @@ def classes(names: Scratch, chosen: Sequence[Chosen], models: Models, *, mask: b
         *[exp.alias_(label, c.label, quoted=True) for c, label in zip(chosen, labels, strict=True)],
     ).from_(judged.subquery("x"))
     query = with_keys(query, names)
+    if hashed is not None:
+        query = query.select(exp.alias_(hashed(labels), "hash", quoted=True))
+        query.append("joins", exp.Join(this=scratch("ledger_key", "lk"), kind="CROSS"))
     for c in below:
         same = exp.EQ(this=col("code", c.label), expression=col(c.key, "x"))
         query = left_join(query, labels_at(names, c).subquery(c.label), same)

@@ -9,8 +9,10 @@ from typing import Any
 from anondb.evaluation.metric_value import MetricValue, by_column, by_key, notes
 from anondb.methods.method import Finding, Job
 from anondb.policy.model import Name, Role, is_kept
+from anondb.releases.following import Followed
 from anondb.run import account_reader
 from anondb.run.kept import Kept, LinkedRows
+from anondb.run.plan import Plan
 from anondb.run.run_account import VERSION
 from anondb.sqltree.tables import Relation
 
@@ -36,6 +38,8 @@ class Result:
     metrics: Mapping[str, float] = field(default_factory=dict)  # of the release's classes and models
     metric_values: tuple[MetricValue, ...] = ()  # of utility and risk
     report: Mapping[str, Any] = field(default_factory=dict)  # what else a report shows (`plan.reporting`)
+    series: Mapping[str, Any] = field(default_factory=dict)  # how it follows the release before it
+    warnings: tuple[str, ...] = ()  # what is exposed beside the release itself
 
     @classmethod
     def of(cls, job: Job, finding: Finding, seconds: Mapping[str, float], **counts: Any) -> Result:
@@ -89,6 +93,8 @@ class Result:
             **({"built": dict(self.built)} if self.built else {}),
             **({"kept": [column.as_json() for column in self.kept]} if self.kept else {}),
             **({"pseudonyms": [column.as_json() for column in self.linked]} if self.linked else {}),
+            **({"series": dict(self.series)} if self.series else {}),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "metrics": self.all_metrics(),
             "notes": notes(self.metric_values),
@@ -134,6 +140,16 @@ class Result:
     def all_metrics(self) -> dict[str, float]:
         """Every metric by its name, `name:column` for those of a column."""
         return by_key(self.by_column())
+
+
+def with_series(result: Result, plan: Plan, followed: Followed | None, warnings: tuple[str, ...]) -> Result:
+    """The result with its place among the releases of its target."""
+    if plan.following is None:
+        return result
+    series = {"release": plan.following.number, "changes": plan.following.changes}
+    if followed is not None:
+        series |= followed.as_json()
+    return replace(result, series=series, warnings=warnings)
 
 
 def with_kept_columns(result: Result, kept: tuple[Kept, ...]) -> Result:

@@ -20,6 +20,7 @@ class SourceInfo:
     relation: Relation
     columns: tuple[SourceColumn, ...]
     rows: float = 0.0  # by the server's statistics; 0 where it has none
+    key: tuple[str, ...] = ()  # the columns of its primary key
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,9 @@ def without_grants(release: Relation) -> exp.Select:
 
 
 def _regclass(relation: Relation) -> exp.Cast:
-    return cast(string(_text(relation)), "regclass")
+    return cast(string(name_of(relation)), "regclass")
 
 
-def _text(relation: Relation) -> str:
+def name_of(relation: Relation) -> str:
+    """As the server reads it."""
     return render(table(relation.name, relation.schema))

@@ -54,6 +54,22 @@ class Published:
         return reached_by_name
 
 
+def measure_rows(
+    job: Job, names: Scratch, encoded: Encoded, models: Models, fresh: Relation, *, again: bool = False
+) -> Published:
+    """The release's own figures, from its rows alone: whose they are, they do not say."""
+    quasi = released_names(encoded.quasi)
+    sensitive = [] if again else _few_values(job.plan)
+    figures = (
+        job.engine.count_written_by(names, fresh, quasi, sensitive)
+        if sensitive
+        else job.engine.count_written(fresh, quasi)
+    )
+    reached = tuple(_reached(job, names, encoded, judged, quasi, fresh) for judged in models.judged)
+    rows, classes, smallest, largest, squares = figures
+    return Published(rows, classes, smallest, largest, squares, reached, by_values=bool(sensitive))
+
+
 def measure(
     job: Job,
     names: Scratch,
@@ -66,16 +82,7 @@ def measure(
 ) -> Published:
     """The release's own figures, counted from its rows; `again`, where they have been copied to."""
     db, plan = job.db, job.plan
-    quasi = released_names(encoded.quasi)
-    sensitive = [] if again else _few_values(plan)
-    figures = (
-        job.engine.count_written_by(names, fresh, quasi, sensitive)
-        if sensitive
-        else job.engine.count_written(fresh, quasi)
-    )
-    reached = tuple(_reached(job, names, encoded, judged, quasi, fresh) for judged in models.judged)
-    rows, classes, smallest, largest, squares = figures
-    published = Published(rows, classes, smallest, largest, squares, reached, by_values=bool(sensitive))
+    published = measure_rows(job, names, encoded, models, fresh, again=again)
     if plan.unit is None or isinstance(outcome, Classes):
         return published
     # the release need not say who is in it; so its classes are compared with those that were counted

@@ -101,10 +101,15 @@ class Clinic:
         target: str = "share.admissions",
         privacy: str = "k = 3",
         method: str = 'algorithm = "datafly"',
+        changes: str | None = "free",
     ) -> Path:
-        """Writes a policy; columns, privacy and method are given in TOML."""
+        """Writes a policy; columns, privacy and method are given in TOML.
+
+        Its releases are not compared with each other, unless a test is about that.
+        """
         lines = [f"source = {_toml(source)}", f"target = {_toml(target)}"]
-        lines += ["[privacy]", privacy, "[method]", method, "[columns]"]
+        over_time = [] if changes is None else [f"changes = {_toml(changes)}"]
+        lines += ["[privacy]", privacy, *over_time, "[method]", method, "[columns]"]
         lines += [f"{_toml(name)} = {column}" for name, column in columns.items()]
         path = self.folder / f"{uuid.uuid4().hex[:8]}.toml"
         path.write_text("\n".join(lines), encoding="utf-8")

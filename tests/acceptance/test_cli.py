@@ -18,7 +18,7 @@ pytestmark = pytest.mark.once  # another server version would say the same
 
 KEYS = (
     "run algorithm source target levels heights records released suppressed classes k released_as_is"
-    " declared_harmless surest_guess checks rollups lattice seconds metrics notes"
+    " declared_harmless surest_guess checks rollups lattice series seconds metrics notes"
 ).split()
 
 

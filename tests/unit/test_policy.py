@@ -50,6 +50,7 @@ def test_a_policy_says_what_it_says() -> None:
         text=POLICY,
         place="admissions.toml",
         sha256=read.sha256,
+        classes_sha256=read.classes_sha256,
     )
     assert [column.name for column in read.quasi] == ["age", "zip", "job"]
 
@@ -129,7 +130,7 @@ def test_the_allowed_suppression_is_counted_exactly() -> None:
         ('"share.admissions"', '"hospital.admissions"', "", "target is the source", "another table"),
         ('"share.admissions"', "'hospital.\"admissions\"'", "", "target is the source", "another table"),
         ('"share.admissions"', '"share."', "", "target: a name is empty", "schema.table"),
-        ("[privacy]", "unit = 1\n[privacy]", "", 'unknown key "unit"', "source, target, scope"),
+        ("[privacy]", "unit = 1\n[privacy]", "", 'unknown key "unit"', "source, target, scope, key"),
         ("[privacy]", "[privicy]\n[privacy]", "", 'unknown key "privicy"', '"privacy"'),
         ("k = 5\n", "", " [privacy]", "k is missing", "k = 5"),
         ("k = 5", "k = 1", " [privacy]", "at least 2, not 1", "protects nobody"),

@@ -105,6 +105,10 @@ class FullDomain(ReleaseMethod):
     def ways(self) -> Mapping[str, Callable[[Policy], Policy]]:
         return {**super().ways(), "cells": _without_cells}
 
+    def holds(self, policy: Policy) -> bool:
+        # what is masked tells nothing of where it comes from, and the mean of a class is another one tomorrow
+        return policy.privacy.suppress == "remove" and all(c.release == ("text",) for c in policy.quasi)
+
     def explorer(self) -> Explorer:
         from anondb.methods.full_domain.explore import explored
 

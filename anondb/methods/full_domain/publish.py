@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from anondb.methods.full_domain import sql
 from anondb.models.sql import Models
+from anondb.releases import ledger_sql
 from anondb.run import encode_sql as encoding
 from anondb.run import publish_sql as publish
 from anondb.run.engine import Engine
@@ -46,6 +47,16 @@ def write(
     # without them the planner would hash the source instead
     db.run(Statement("combination statistics", encoding.analyze(names.combinations)))
     return engine.insert_records(names, fresh, chosen)
+
+
+def put_down(db: Runner, names: Scratch, models: Models, chosen: Sequence[Chosen], *, first: bool) -> None:
+    """The classes of the source, each with the hash that the ledger knows it by; judged for a first release."""
+    db.run(
+        Statement("classes", publish.classes(names, chosen, models, mask=False, hashed=ledger_sql.class_hash))
+    )
+    if first:
+        leave_distant_out(db, names, names.classes, models)
+    db.run(Statement("class statistics", encoding.analyze(names.classes)))
 
 
 def leave_distant_out(db: Runner, names: Scratch, classes: str, models: Models) -> None:

@@ -117,6 +117,33 @@ def advice(plan: Plan, search: Search) -> str:
     )
 
 
+def require_in_range(plan: Plan, search: Search, levels: tuple[int, ...]) -> None:
+    """Raises unless the levels of the last release are still levels of the hierarchies."""
+    grid = search.lattice.grid
+    fits = len(levels) == len(plan.quasi) and all(
+        low <= level <= high for level, low, high in zip(levels, grid.lowest, grid.highest, strict=True)
+    )
+    if not fits:
+        raise UnsatisfiableError(
+            "the levels of the last release are no longer levels of these hierarchies",
+            hint="run with --replan to search for others",
+        )
+
+
+def again(plan: Plan, search: Search, levels: tuple[int, ...]) -> Levels:
+    """The levels of the last release, if they still satisfy the policy."""
+    require_in_range(plan, search, levels)
+    search.lattice.demand = search.demand
+    figures = search.lattice.check(levels)
+    if not search.demand.accepts(figures):
+        raise UnsatisfiableError(
+            f"the levels of the last release no longer satisfy the policy: {figures.outliers} records would have to "
+            f"be suppressed, and {search.demand.budget} may be",
+            hint="run with --replan to search for other levels",
+        )
+    return Levels(levels, figures.outliers)
+
+
 def _chosen(plan: Plan, search: Search, levels: tuple[int, ...]) -> Levels:
     names = [q.name for q in plan.quasi]
     if len(levels) != len(names):

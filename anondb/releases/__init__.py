@@ -1,0 +1,1 @@
+"""Releases over time: the ledger of who was published with whom, and what follows from it."""

@@ -1,0 +1,134 @@
+"""The ledger in a run: who enters the next release, who stays, who leaves; the decisions are taken in the database.
+
+Each step is a statement that a plan prints; a procedure without Python can send the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from anondb.errors import UnsatisfiableError, UsageError, VerificationError
+from anondb.methods.method import Job
+from anondb.models.sql import Models
+from anondb.releases import ledger_sql as sql
+from anondb.releases import values_sql as values
+from anondb.releases.following import REFUSE, RESTART, Followed, Following
+from anondb.run.encode import Encoded
+from anondb.run.encode_sql import analyze
+from anondb.run.publish_sql import Chosen
+from anondb.run.statement import MANY, Statement, row
+from anondb.sqltree.tables import Relation, Scratch
+
+_OPEN = "select anondb.ledger_open($1)"
+_GROUPS = "select anondb.ledger_groups($1, $2)"
+_LEAVERS = "select anondb.ledger_leavers($1, $2, $3, $4)"
+_LEFT = "select anondb.ledger_values_left()"
+_DECIDE = "select anondb.ledger_decide($1, $2)"
+_ENTER = "select anondb.ledger_enter($1, $2, $3)"
+_COUNTS = """
+select c.published, c.classes, c.fewest, c.entered, c.left_it, c.moved, c.waiting, c.departed, c.withheld,
+       c.persons, c.stirred
+from anondb.ledger_counts($1) as c
+"""
+
+
+class Ledger:
+    """The ledger of one run's series."""
+
+    def __init__(self, job: Job, names: Scratch, following: Following) -> None:
+        self.job, self.db, self.names, self.following = job, job.db, names, following
+        assert following.series is not None
+        self.series = following.series
+
+    def open(self) -> None:
+        """Its keys and temporary tables."""
+        self.db.run(Statement("open ledger", _OPEN, (self.series,)))
+
+    def require_key(self) -> None:
+        """Raises unless each record of the source has a key, and one of its own where a key is of one record."""
+        if self.following.key_is_unique:
+            return
+        empty, repeated = self.job.engine.key_faults()
+        names = ", ".join(f'"{column.name}"' for column in self.following.key)
+        if empty:
+            raise UsageError(
+                f"the key {names} is NULL in {empty} record{'s' * (empty != 1)}, and nobody could tell whose they are",
+                hint="fill it, or leave these records out in a view of the source",
+            )
+        if repeated and not self.following.several:
+            raise UsageError(
+                f"the key {names} is not unique: {repeated} of its values occur in several records",
+                hint='name the columns that tell records apart: key = ["patient", "admitted"]; '
+                "or, where a person may have several, the person: unit under [privacy]",
+            )
+
+    def decide(self, chosen: list[Chosen], encoded: Encoded, judged: Models) -> Followed:
+        """Compares the source with the ledger, and decides; the classes have been put down."""
+        k, several, following = self.job.plan.policy.privacy.k, self.following.several, self.following
+        repeated = bool(self.job.plan.counted) or self.job.plan.unit is not None
+        self.db.run(Statement("combinations", sql.combinations(self.names, chosen, repeated=repeated)))
+        self.db.run(Statement("combination statistics", analyze(self.names.combinations)))
+        self.job.engine.follow_records(self.names, chosen)
+        self.db.run(Statement("groups", _GROUPS, (k, several)))
+        columns = values.judged_sensitive(judged.judged)
+        kept = [column.name for column in self.job.plan.kept]
+        for s in columns:
+            null_code = encoded.null_code(s)
+            self.db.run(Statement(f"codes {s.code}", values.codes(self.names, s, null_code)))
+            self.db.run(Statement(f"values {s.code}", values.cells(s, kept.index(s.name) + 1)))
+            if not following.first:
+                together = values.judge(self.names, judged, s, null_code, ("enter", "move"))
+                self.db.run(Statement(f"judge {s.code}", together))
+        if following.first:
+            self.db.run(Statement("judge classes", values.only_passed(self.names)))
+        else:
+            self.db.run(Statement("leavers", _LEAVERS, (self.series, k, several, following.replanned)))
+            for s in columns:
+                self.job.engine.values_left(s)
+            if columns:
+                self.db.run(Statement("values of leavers", _LEFT))
+            for s in columns:
+                apart = values.judge(self.names, judged, s, encoded.null_code(s), ("leave", "rest", "stay"))
+                self.db.run(Statement(f"judge leavers {s.code}", apart))
+        self.db.run(Statement("decide", _DECIDE, (following.leavers, following.replanned)))
+        self.db.run(Statement("enter into ledger", _ENTER, (self.series, self.number, several)))
+        self.db.run(Statement("published classes", values.published(self.names, self.series)))
+        example = {f.name: 0 for f in fields(Followed)} | {"published": MANY, "fewest": MANY}
+        return Followed(*map(int, self.db.one(Statement("count", _COUNTS, (self.series,), row(**example)))))
+
+    @property
+    def number(self) -> int:
+        """Of the release that is being made."""
+        return self.following.number
+
+    def verify(self, followed: Followed, fresh: Relation) -> None:
+        """Raises unless the rows that were written are those of the ledger, in cohorts of k persons."""
+        strange, rows = self.job.engine.strange_classes(fresh, self.series)
+        if strange:
+            if not self.following.first:
+                raise UsageError(
+                    f"{strange} classes of the last release do not have the rows that the ledger knows: it was changed "
+                    "by hand, or one of the two was restored from a backup",
+                    hint=f"restore both from one backup, or {RESTART}",
+                )
+            raise VerificationError(
+                f"{strange} classes are not as the ledger has them",
+                hint="nothing was published; please report this",
+            )
+        k = self.job.plan.policy.privacy.k
+        if rows and followed.fewest < k:
+            raise VerificationError(
+                f"a cohort of the ledger has {followed.fewest} persons, below k = {k}",
+                hint="nothing was published; please report this",
+            )
+
+    def refuse_changes(self, followed: Followed, may_wait: int) -> None:
+        """Where the policy says so, nothing is published unless nobody has to wait or to stay."""
+        if self.following.changes != REFUSE or self.following.first:
+            return
+        if followed.departed or followed.withheld or followed.waiting > may_wait:
+            raise UnsatisfiableError(
+                f"the source has changed: {followed.persons} persons in {followed.stirred} classes could be told "
+                "by whoever compares this release with the last",
+                hint='set changes = "hold" to let them wait until they are enough, or changes = "free"',
+            )

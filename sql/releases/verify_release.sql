@@ -1,0 +1,147 @@
+-- The proof of a release at any time: from its own rows, from what was promised, and from the
+-- ledger, by code that a run does not use.
+
+create function anondb.released_series(release regclass)
+returns table (series int, run bigint, promise jsonb, version int, members boolean)
+language sql stable parallel restricted set row_security = on
+begin atomic
+    select s.id, r.id, s.promise, s.version,
+           exists (select from anondb.cohort as c where c.series = s.id)
+    from anondb.run as r
+    join anondb.series as s on s.run = r.id and s.ended_at is null
+    where r.status = 'done'
+      and released_series.release::oid = any (r.release_oid || r.release_oids);
+end;
+comment on function anondb.released_series(regclass) is
+'The series that a table is the last release of, with the run that made it and what was promised.';
+
+create function anondb.release_digests(release regclass, series int, quasi name[], kept name[])
+returns table (class bigint, records bigint, digest numeric)
+language plpgsql stable parallel restricted
+set search_path = pg_catalog, pg_temp set timezone = 'UTC' set datestyle = 'ISO, YMD'
+set intervalstyle = 'postgres' set extra_float_digits = '1' set bytea_output = 'hex' as $$
+-- the texts of values are those that a run hashes, whatever the session has set
+begin
+    return query execute format(
+        'select anondb.row_number_of(k.class_seed, array[%s]::text[]::text),
+                count(*), sum(anondb.row_number_of(k.row_seed, array[%s]::text[]::text)::numeric)
+         from only %s as t cross join anondb.ledger_keys($1) as k group by 1',
+        (select string_agg(format('t.%I::text', q.name), ', ' order by q.place)
+         from unnest(quasi) with ordinality as q (name, place)),
+        (select string_agg(format('t.%I::text', q.name), ', ' order by q.place)
+         from unnest(kept) with ordinality as q (name, place)), release) using series;
+end $$;
+comment on function anondb.release_digests(regclass, int, name[], name[]) is
+'Each class of a release by its hash, with its records and the sum of their hashes.';
+
+create function anondb.verify_cohorts(series int, k int, models jsonb)
+returns table (name text, holds boolean, detail text)
+language sql stable parallel restricted set row_security = on
+begin atomic
+    with member as (
+        select m.cohort, count(*) as records, count(distinct m.person) as persons,
+               sum(m.kept::numeric) as digest
+        from anondb.member as m where m.series = verify_cohorts.series group by m.cohort
+    ),
+    cohort as (
+        select c.id, c.records, c.persons, c.digest, c.of_columns, c.value_hashes, c.counts,
+               c.class is not null as is_published
+        from anondb.cohort as c where c.series = verify_cohorts.series and c.records > 0
+    ),
+    histogram as (
+        select c.id, u.of_column, count(*) as distinct_values, sum(u.n) as n
+        from cohort as c
+        cross join lateral unnest(c.of_columns, c.value_hashes, c.counts) as u (of_column, value, n)
+        group by c.id, u.of_column
+    )
+    select 'cohorts are k persons', coalesce(min(c.persons) >= k, true),
+           format('fewest persons of %s cohorts: %s', count(*), coalesce(min(c.persons), 0))
+    from cohort as c
+    union all
+    select 'members are those of their cohorts', count(*) = 0,
+           format('%s cohorts have other members than they say', count(*))
+    from cohort as c full join member as m on m.cohort = c.id
+    where (m.records, m.persons, m.digest) is distinct from
+          (c.records::bigint, c.persons::bigint, c.digest)
+      and coalesce(c.records, m.records) > 0
+    union all
+    select 'values are those of their cohorts', count(*) = 0,
+           format('%s cohorts count other values than they have records', count(*))
+    from cohort as c join histogram as h on h.id = c.id where h.n <> c.records
+    union all
+    select format('cohorts have l values of %s', d.model ->> 'column'),
+           coalesce(min(h.distinct_values) >= floor((d.model ->> 'demanded')::float8 - 1e-9), true),
+           format('fewest values of a cohort: %s', coalesce(min(h.distinct_values), 0))
+    from (select m.model from jsonb_array_elements(models) as m (model)
+          where m.model ->> 'kind' = 'l_diversity') as d
+    left join histogram as h on h.of_column = (d.model ->> 'place')::int
+    group by d.model;
+end;
+comment on function anondb.verify_cohorts(int, int, jsonb) is
+'Whether the cohorts of a series are k persons with the values that the models demand, and have '
+'the members that they say.';
+
+create function anondb.verify_release(release regclass)
+returns table (name text, holds boolean, detail text)
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
+declare
+    v_series record;
+    v_quasi name[];
+    v_kept name[];
+    v_model jsonb;
+    v_figures record;
+begin
+    select s.* into v_series from anondb.released_series(release) as s;
+    if v_series.series is null then
+        raise exception '% is not the last release of a series', release
+            using errcode = 'SA138',
+            hint = 'Name the target of a policy that was run; anondb releases lists them.';
+    end if;
+    v_quasi := array(select q.value from jsonb_array_elements_text(v_series.promise -> 'quasi')
+                     with ordinality as q (value, place) order by q.place);
+    v_kept := array(select q.value from jsonb_array_elements_text(v_series.promise -> 'kept')
+                    with ordinality as q (value, place) order by q.place);
+    if exists (select from unnest(v_quasi || v_kept) as c (name)
+               where not exists (select from pg_attribute as a
+                                 where a.attrelid = release and a.attname = c.name
+                                   and a.attnum > 0 and not a.attisdropped)) then
+        return query select 'columns are those of the policy', false,
+                            'a column of the policy is not in the table';
+        return;
+    end if;
+    execute format('select count(*) as classes, coalesce(min(x.n), 0) as fewest from (
+                        select count(*) as n from only %s as t group by %s) as x', release,
+                   coalesce((select string_agg(format('t.%I', q.name), ', ')
+                             from unnest(v_quasi) as q (name)), '()'))
+    into v_figures;
+    name := 'classes are k records';
+    holds := v_figures.classes = 0 or v_figures.fewest >= (v_series.promise ->> 'k')::int;
+    detail := format('fewest records of %s classes: %s', v_figures.classes, v_figures.fewest);
+    return next;
+    for v_model in
+        select m.model from jsonb_array_elements(v_series.promise -> 'models') as m (model)
+    loop
+        select p.holds, p.reached into holds, detail
+        from anondb.proven_model(release, v_quasi, v_model) as p;
+        name := format('%s of %s', v_model ->> 'kind', v_model ->> 'column');
+        detail := format('%s reached, %s demanded', coalesce(detail, 'nothing'),
+                        v_model ->> 'demanded');
+        return next;
+    end loop;
+    if v_series.members and v_series.version = anondb.ledger_version() then
+        return query
+        select 'rows are those of the ledger', count(*) = 0,
+               format('%s classes have other rows than the ledger knows', count(*))
+        from anondb.release_digests(release, v_series.series, v_quasi, v_kept) as d
+        full join anondb.ledger_classes(v_series.series) as c on c.class = d.class
+        where (d.records, d.digest) is distinct from (c.records, c.digest);
+        return query
+        select c.name, c.holds, c.detail
+        from anondb.verify_cohorts(v_series.series, (v_series.promise ->> 'k')::int,
+                                   v_series.promise -> 'models') as c;
+    end if;
+end $$;
+comment on function anondb.verify_release(regclass) is
+'Proves the last release of a series again: each condition with what was found, from the rows of '
+'the table, from what its policy demands, and from the ledger. A condition that cannot be told '
+'from these is null. Raises SA138 for any other table.';
