@@ -2,7 +2,7 @@
 -- code than that of a run.
 
 create function anondb.proof_query(release regclass, quasi name[], sensitive name) returns text
-language sql stable parallel safe
+language sql stable parallel restricted
 return format(
     'select array[%s]::text[]::text as class, t.%I::text as value, count(*)::float8 as n '
     'from only %s as t group by 1, 2',
