@@ -81,7 +81,13 @@ class FullDomain(ReleaseMethod):
     def _check_local(self, spot: Spot, policy: PolicyKeys) -> None:
         """What local recoding cannot do is refused, with the reason."""
         suppress = policy.privacy.get("suppress", "remove")
+        forms = [
+            name for name in policy.quasi if policy.columns.get(name, {}).get("release", "text") != "text"
+        ]
         refused = {
+            f"the labels of a class are released as texts: release of {', '.join(map(quoted, forms))}": bool(
+                forms
+            ),
             "rounds count records, and a person could be counted in several": "unit" in policy.privacy,
             f"what no round releases is left out, and nothing else is done with it: suppress = {quoted(suppress)}": (
                 suppress != "remove"
