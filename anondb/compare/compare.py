@@ -166,11 +166,12 @@ def variant(policy: Policy, setting: Setting) -> Variant:
         if setting.variant is not None:
             keys = replace(keys, variant=setting.variant)
         changed = method.varied(keys, fewer)
+        ignored = tuple(_ignored(policy, changed, method))  # what a way changes is on purpose
         if setting.way is not None:
             changed = method.ways()[setting.way](changed)
     except UsageError as refusal:
         return Variant(fewer, refusal=refusal)
-    return Variant(changed, tuple(_ignored(policy, changed, method)))
+    return Variant(changed, ignored)
 
 
 def _ignored(policy: Policy, changed: Policy, algorithm: ReleaseMethod) -> Iterator[str]:
@@ -188,6 +189,7 @@ def _ignored(policy: Policy, changed: Policy, algorithm: ReleaseMethod) -> Itera
     for key, word, new_word, words in (
         ("objective", wanted.objective, method.objective, own.get("objective", ())),
         ("heuristic", wanted.heuristic, method.heuristic, own.get("heuristic", ())),
+        ("recoding", wanted.recode, method.recode, own.get("recode", ())),
     ):
         # the first word is what a policy has that does not say any
         if word is not None and word not in (new_word, *words[:1]):

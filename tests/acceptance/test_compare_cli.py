@@ -258,8 +258,9 @@ def test_a_guide_tries_all_ways_within_a_budget_and_recommends_one(clinic: Clini
     page = tmp_path / "guide.html"
     found = compared(clinic, clinic.policy(), "--guide", "--budget", 600, "--report", page)
     names = [" ".join(filter(None, (one["algorithm"], one["way"]))) for one in found["trials"]]
-    assert names[:2] == ["datafly", "datafly cells"]
-    assert "mondrian by loss" in names
+    assert names[:3] == ["datafly", "datafly cells", "datafly local"]
+    assert {"mondrian by loss", "optimal local"} <= set(names)
+    assert not any(one["failure"] for one in found["trials"] if one["way"] == "local")
     losses = [trial["figures"].get("gen_iloss", 1.0) for trial in found["trials"]]
     assert losses[found["recommended"]] <= min(losses) + 0.01
     assert losses.index(min(losses)) in found["front"]

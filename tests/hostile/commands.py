@@ -243,6 +243,7 @@ select anondb.set_distance('{owl,elm}', '{wren,elm}', 'average', 'shared', 'kind
 select anondb.find_concept('old owls', 'kinds');
 select anondb.choose_sense('reason', 'owl', 'owl');
 select anondb.covers('[20, 30)', '25');
+select anondb.date_bounds('2024-03');
 select anondb.record_linkage('visits', 'coded', 'id', '{age,zip}', 'text');
 select anondb.utility('visits', 'coded', 'id', '{age,zip}');
 select anondb.discernibility('visits', '{age}');

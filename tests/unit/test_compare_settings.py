@@ -16,6 +16,7 @@ target = "share.admissions"
 [privacy]
 k = 5
 suppression = 0.1
+{privacy}
 [method]
 {method}
 [columns]
@@ -28,8 +29,10 @@ diagnosis = {{ role = "sensitive" }}
 MASK = ', hierarchy = { mask = "all" }'
 
 
-def policy(method: str = 'algorithm = "optimal"', levels: str = "", job: str = MASK) -> Policy:
-    return parse(POLICY.format(method=method, levels=levels, job=job))
+def policy(
+    method: str = 'algorithm = "optimal"', levels: str = "", job: str = MASK, privacy: str = ""
+) -> Policy:
+    return parse(POLICY.format(method=method, levels=levels, job=job, privacy=privacy))
 
 
 def setting(algorithm: str, k: int = 5, quasi: int = 3) -> Setting:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anondb.compare.compare import settings_of
+from anondb.compare.compare import settings_of, variant
 from anondb.compare.tradeoff import front, recommended, sentence
+from anondb.compare.trial import Setting
 from anondb.methods.registry import METHODS
 from anondb.report.model import ComparedRun
 from tests.unit.test_compare_settings import policy
@@ -72,7 +73,9 @@ def test_a_guide_tries_every_way_of_every_method() -> None:
     assert len(names) == len(set(names))
     for setting in found:
         assert setting.way is None or setting.way in METHODS[setting.algorithm].ways()
-    assert {"mondrian by loss", "datafly cells", "optimal cells"} <= set(names)
+    assert {*("mondrian by loss", "datafly cells", "optimal cells", "datafly local", "optimal local")} <= set(
+        names
+    )
     assert all(setting.way is None for setting in settings_of(policy(), None, [5], None))
 
 
@@ -84,3 +87,46 @@ def test_a_way_changes_the_policy_and_keeps_what_it_demands(name: str) -> None:
             changed = way(asked)
             assert changed != asked
             assert (changed.privacy.k, changed.privacy.models) == (asked.privacy.k, asked.privacy.models)
+
+
+@pytest.mark.parametrize("name", ["datafly", "optimal"])
+def test_a_way_is_what_it_is_called_whatever_the_policy_has(name: str) -> None:
+    """Weights say which cells go last, and mean nothing to rounds of datafly."""
+    cells = policy(f'algorithm = "{name}"\nweights = {{ zip = 2 }}', privacy='suppress = "cells"')
+    local = policy(f'algorithm = "{name}"\nrecode = "local"')
+    for asked in (cells, local):
+        tried = {
+            setting.way: variant(asked, setting)
+            for setting in settings_of(asked, [name], [5], None, ways=True)
+        }
+        found = {
+            way: (one.policy.method.recode, one.policy.privacy.suppress, one.refusal, one.ignored)
+            for way, one in tried.items()
+        }
+        assert found[None] == (asked.method.recode, asked.privacy.suppress, None, ())
+        assert found["cells"] == ("global", "cells", None, ())
+        assert found["local"] == ("local", "remove", None, ())
+    assert bool(variant(cells, Setting(name, 5, ("zip",), way="local")).policy.method.weights) == (
+        name == "optimal"
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "privacy", "said"),
+    [
+        ("", 'suppress = "mask"', "nothing else is done with it"),
+        ("", 'unit = "name"', "rounds count records"),
+        ('\nobjective = "classes"', "", "know no objective"),
+    ],
+)
+def test_a_policy_that_has_no_rounds_is_refused_with_the_reason(method: str, privacy: str, said: str) -> None:
+    asked = policy(f'algorithm = "optimal"{method}', privacy=privacy)
+    refused = variant(asked, Setting("optimal", 5, ("zip",), way="local")).refusal
+    assert refused is not None
+    assert said in str(refused)
+
+
+def test_rounds_that_an_algorithm_does_not_have_are_said() -> None:
+    asked = policy('algorithm = "optimal"\nrecode = "local"')
+    [said] = variant(asked, Setting("incognito", 5, ("zip",))).ignored
+    assert said == 'the recoding "local" is not known to incognito'

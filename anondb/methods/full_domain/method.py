@@ -30,16 +30,50 @@ WEIGHTED = ("loss", "semantic", "height")
 GLOBAL, LOCAL = "global", "local"
 RECODINGS = (GLOBAL, LOCAL)
 """All records at the levels of one node, or those of each round at their own."""
+TEXTS = ("text",)
+"""The form of labels in which both recodings and suppressed cells can be released."""
+NOT_LOCAL = "leave recode out, or that key"
 
 
 def _without_cells(policy: Policy) -> Policy:
-    """The same, where only as many cells of a record as are needed are suppressed."""
+    """The same, at one node, where only as many cells of a record as are needed are suppressed."""
     if policy.privacy.unit is not None or _is_relative(policy):
         raise UsageError(
             "single cells are not suppressed where persons are counted, or classes are compared with the release",
             hint='leave whole records out: suppress = "remove"',
         )
-    return replace(policy, privacy=replace(policy.privacy, suppress="cells"))
+    if any(column.release != TEXTS for column in policy.quasi):
+        raise UsageError("suppressed cells are texts", hint='leave release out, or suppress = "cells"')
+    method = replace(policy.method, recode=GLOBAL)
+    return replace(policy, method=method, privacy=replace(policy.privacy, suppress="cells"))
+
+
+def _locally(policy: Policy) -> Policy:
+    """The same in rounds, each with levels of its own; what none of them releases is left out."""
+    privacy, weights = policy.privacy, policy.method.weights
+    if privacy.suppress == "cells":
+        privacy = replace(privacy, suppress="remove")
+        weights = weights if policy.method.objective is not None else {}
+    forms = [column.name for column in policy.quasi if column.release != TEXTS]
+    for reason in _not_local(privacy.unit is not None, privacy.suppress, policy.method.objective, forms):
+        raise UsageError(f'recode = "local" is not possible here: {reason}', hint=NOT_LOCAL)
+    return replace(policy, method=replace(policy.method, recode=LOCAL, weights=weights), privacy=privacy)
+
+
+def _not_local(by_person: bool, suppress: str, objective: str | None, forms: Sequence[str]) -> list[str]:
+    """What local recoding cannot do, with the reason; `forms` are the columns that are not released as texts."""
+    of_columns = ", ".join(map(quoted, forms))
+    refused = {
+        f"the labels of a class are released as texts: release of {of_columns}": bool(forms),
+        "rounds count records, and a person could be counted in several": by_person,
+        f"what no round releases is left out, and nothing else is done with it: suppress = {quoted(suppress)}": (
+            suppress != "remove"
+        ),
+        f"rounds lose as little as they can, and know no objective {quoted(objective or '')}": (
+            objective not in (None, "loss")
+        ),
+    }
+    return [reason for reason, holds in refused.items() if holds]
 
 
 def _is_relative(policy: Policy) -> bool:
@@ -79,28 +113,10 @@ class FullDomain(ReleaseMethod):
             self._check_local(spot.at("method", "recode"), policy)
 
     def _check_local(self, spot: Spot, policy: PolicyKeys) -> None:
-        """What local recoding cannot do is refused, with the reason."""
-        suppress = policy.privacy.get("suppress", "remove")
-        forms = [
-            name for name in policy.quasi if policy.columns.get(name, {}).get("release", "text") != "text"
-        ]
-        refused = {
-            f"the labels of a class are released as texts: release of {', '.join(map(quoted, forms))}": bool(
-                forms
-            ),
-            "rounds count records, and a person could be counted in several": "unit" in policy.privacy,
-            f"what no round releases is left out, and nothing else is done with it: suppress = {quoted(suppress)}": (
-                suppress != "remove"
-            ),
-            f"rounds lose as little as they can, and know no objective {quoted(policy.method.get('objective', ''))}": (
-                policy.method.get("objective") not in (None, "loss")
-            ),
-        }
-        for reason, holds in refused.items():
-            if holds:
-                spot.report(
-                    f'recode = "local" is not possible here: {reason}', "leave recode out, or that key"
-                )
+        privacy, objective = policy.privacy, policy.method.get("objective")
+        forms = [n for n in policy.quasi if policy.columns.get(n, {}).get("release", TEXTS) != TEXTS]
+        for reason in _not_local("unit" in privacy, privacy.get("suppress", "remove"), objective, forms):
+            spot.report(f'recode = "local" is not possible here: {reason}', NOT_LOCAL)
 
     def refused_unit(self, policy: Policy) -> str | None:
         if policy.privacy.suppress != "cells":
@@ -109,11 +125,12 @@ class FullDomain(ReleaseMethod):
         return f'suppress = "cells" counts records, and a person may have several: "{unit}" is not unique'
 
     def ways(self) -> Mapping[str, Callable[[Policy], Policy]]:
-        return {**super().ways(), "cells": _without_cells}
+        local = {"local": _locally} if LOCAL in self.options.get("recode", ()) else {}
+        return {**super().ways(), "cells": _without_cells, **local}
 
     def holds(self, policy: Policy) -> bool:
         # what is masked tells nothing of where it comes from, and the mean of a class is another one tomorrow
-        return policy.privacy.suppress == "remove" and all(c.release == ("text",) for c in policy.quasi)
+        return policy.privacy.suppress == "remove" and all(c.release == TEXTS for c in policy.quasi)
 
     def explorer(self) -> Explorer:
         from anondb.methods.full_domain.explore import explored
