@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from anondb.run.pipeline import Listener
     from anondb.study.diversity_experiment import DiversityRequest
     from anondb.study.diversity_study import DiversityStudy
+    from anondb.study.dynamic_experiment import DynamicRequest
+    from anondb.study.dynamic_study import DynamicStudy
     from anondb.study.experiment import ExperimentRequest
     from anondb.study.experiment import Progress as StudyProgress
     from anondb.study.gsl_study import Study
@@ -200,6 +202,14 @@ class Database:
         from anondb.study import experiment as studying
 
         return studying.experiment(self.door, asked or studying.ExperimentRequest(), progress)
+
+    def dynamic_experiment(
+        self, asked: DynamicRequest | None = None, progress: StudyProgress | None = None
+    ) -> DynamicStudy:
+        """Reruns the dynamic study of GSL: each hierarchy on data drawn from its own worst and best branch."""
+        from anondb.study import dynamic_experiment as studying
+
+        return studying.dynamic_experiment(self.door, asked or studying.DynamicRequest(), progress)
 
     def set_experiment(
         self, asked: SetRequest | None = None, progress: StudyProgress | None = None

@@ -38,6 +38,9 @@ join anondb.vgh_node as n on n.vgh = v.id and n.level = o.level and n.label = o.
 where b.name = %s
 """
 _ANALYZE = "analyze anondb.vgh_sense"
+_LEAF_LOSSES = """
+select t.leaf, avg(t.loss) from anondb.trans_gsl(%s, %s, unmapped => 'skip') as t group by t.leaf
+"""
 _RATING = "select anondb.gsl_rating(%s)"
 _SET_GSL = """
 select anondb.vgh_set_gsl(
@@ -93,6 +96,12 @@ def set_gsl(
     given |= {"columns": list(columns), "dynamic": source is not None}
     [(gsl,)] = _rows(connection, "scoring hierarchies", _SET_GSL, given)
     return float(gsl)
+
+
+def leaf_losses(connection: Connection, name: str, measure: str) -> dict[str, float]:
+    """The mean loss of each leaf over the levels above it."""
+    rows = _rows(connection, "scoring hierarchies", _LEAF_LOSSES, (name, measure))
+    return {leaf: float(loss or 0.0) for leaf, loss in rows}
 
 
 def rating(connection: Connection, gsl: float) -> str:

@@ -84,7 +84,7 @@ def averaged_table(study: Study) -> Table:
     """A row an algorithm; a column for each score and utility, the latter averaged over all k."""
     rows: dict[str, list[str]] = {}
     for correlation in gsl_study.averaged_correlations(study):
-        rows.setdefault(correlation.algorithm, []).append(_two_digits(correlation.rho))
+        rows.setdefault(correlation.algorithm, []).append(two_digits(correlation.rho))
     first = next(iter(rows), None)
     head = [
         f"{correlation.gsl}, {NAMES[correlation.utility]}"
@@ -129,7 +129,7 @@ def correlation_table(study: Study) -> Table:
     """A row a round; a column for each score and utility."""
     rounds: dict[tuple[str, int], list[str]] = {}
     for correlation in gsl_study.correlations(study):
-        rounds.setdefault((correlation.algorithm, correlation.k), []).append(_two_digits(correlation.rho))
+        rounds.setdefault((correlation.algorithm, correlation.k), []).append(two_digits(correlation.rho))
     head = [f"{gsl}, {NAMES[utility]}" for gsl in GSL for utility in UTILITY]
     rows = [[algorithm, f"{k:,}", *cells] for (algorithm, k), cells in rounds.items()]
     return Table(["Algorithm", "k", *head], rows)
@@ -141,7 +141,7 @@ def agreement_table(study: Study) -> Table:
             agreement.algorithm,
             f"{agreement.k:,}",
             NAMES[agreement.utility],
-            *map(_two_digits, (agreement.wallace_1, agreement.wallace_2, agreement.nmi)),
+            *map(two_digits, (agreement.wallace_1, agreement.wallace_2, agreement.nmi)),
         ]
         for agreement in gsl_study.agreements(study)
     ]
@@ -153,7 +153,7 @@ def weighting_table(weightings: Sequence[Weighting]) -> Table:
     rows = [
         [
             ", ".join(f"{name} {weight}" for name, weight in weighting.weights.items() if weight),
-            _two_digits(weighting.rho),
+            two_digits(weighting.rho),
             f"{weighting.place:.1f}",
             percent(weighting.excess),
         ]
@@ -234,7 +234,7 @@ def _rho(study: Study) -> Chart:
         axes.grid(axis="y")
         drawn.legend(loc="outside upper left", handlelength=2.4)
         svg = theme.svg(drawn, title, description)
-    rows = [[name, *map(_two_digits, values)] for name, values in lines.items()]
+    rows = [[name, *map(two_digits, values)] for name, values in lines.items()]
     return Chart(title, description, svg, Table(["Algorithm and score", *(f"k = {k}" for k in ks)], rows))
 
 
@@ -254,5 +254,5 @@ def _times(study: Study) -> Chart | None:
     return Chart(title, description, svg, table)
 
 
-def _two_digits(value: float | None) -> str:
+def two_digits(value: float | None) -> str:
     return NONE if value is None else f"{value:.2f}"

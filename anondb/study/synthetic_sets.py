@@ -40,6 +40,8 @@ where c.key = any (%s::text[]) and l.pos = 'n' and l.sense = 1 and l.lemma ~ '^[
 order by 1
 """
 _CREATE = "create temporary table anondb_experiment (first text, second text)"
+_CREATE_ONCE = "create temporary table if not exists anondb_experiment (first text, second text)"
+_EMPTY = "truncate pg_temp.anondb_experiment"
 _FILL = "copy pg_temp.anondb_experiment from stdin"
 
 
@@ -71,6 +73,26 @@ def make(connection: Connection, name: str, seed: int) -> SyntheticSet:
             for row in zip(*(_skewed(words, draw) for words in columns), strict=True):
                 copy.write_row(row)
     return SyntheticSet(TABLE, COLUMNS)
+
+
+def occupations(connection: Connection, number: int, seed: int) -> list[str]:
+    """So many names of occupations, drawn by the seed."""
+    known = _words(connection, SETS["clinic"]["first"])
+    if len(known) < number:
+        raise UsageError(
+            "the occupations are WordNet's words, and it is not loaded", hint="anondb ontology load wordnet"
+        )
+    return random.Random(seed).sample(known, number)
+
+
+def fill(connection: Connection, values: Sequence[str]) -> None:
+    """The first column of a table that only this connection sees has these values, and no others."""
+    with translated("making the data"), connection.transaction():
+        connection.execute(_CREATE_ONCE)
+        connection.execute(_EMPTY)
+        with connection.cursor() as cursor, cursor.copy(_FILL) as copy:
+            for value in values:
+                copy.write_row((value, ""))
 
 
 def _words(connection: Connection, roots: Sequence[str]) -> list[str]:

@@ -210,7 +210,7 @@ def test_the_documented_options_and_sets_exist(cli: Cli) -> None:
     options = {
         word for row in TEXT.splitlines() if row.startswith("| `--") for word in re.findall(r"`(--\w+)", row)
     }
-    assert len(options) == 13
+    assert len(options) == 16
     assert [option for option in options if option not in told] == []
     assert all(name in told and f"`{name}`" in TEXT for name in SETS)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from anondb.cli.experiments.dynamic import dynamic, only_dynamic
 from anondb.cli.experiments.options_and_tables import (
     CsvFile,
     Report,
@@ -41,7 +42,16 @@ def gsl(
             show_default=False,
         ),
     ] = None,
-    hierarchies: Annotated[int, typer.Option(help="Hierarchies of falling quality.", min=3)] = 20,
+    study: Annotated[
+        str,
+        typer.Option(
+            "--study", metavar="worse|dynamic", help="Ever worse hierarchies, or data of many shapes."
+        ),
+    ] = "worse",
+    hierarchies: Annotated[
+        int | None,
+        typer.Option(help="How many hierarchies; 20, in the dynamic study 60.", min=3, show_default=False),
+    ] = None,
     k: Annotated[
         str, typer.Option("--k", metavar="K,…", help="The k to anonymize for.")
     ] = "2,5,10,20,50,100",
@@ -89,8 +99,17 @@ def gsl(
 
       anondb experiment gsl --heuristic semantic --objective semantic
 
+      anondb experiment gsl --study dynamic --hierarchies 60
+
       anondb experiment gsl --table hospital.admissions --column job,reason --report gsl.html
     """
+    if study == "dynamic":
+        only_dynamic(source is None and column is None and synthetic is None and report is None)
+        require_possible_files(file, None)
+        dynamic(dsn, hierarchies or 60, measure, suppression, seed, heuristic, file, as_json=as_json)
+        return
+    if study != "worse":
+        raise UsageError(f'there is no study "{study[:40]}"', hint="there are worse and dynamic")
     if synthetic is not None and source is not None:
         raise UsageError("a table and a synthetic set are named", hint="give --table or --set")
     ks = numbers(k, "--k")
@@ -100,20 +119,20 @@ def gsl(
     from anondb.study.experiment import ExperimentRequest
 
     request = ExperimentRequest(
-        source, names(column), synthetic or "visits", hierarchies, ks, names(algorithms), measure,
+        source, names(column), synthetic or "visits", hierarchies or 20, ks, names(algorithms), measure,
         ontology, suppression, seed, heuristic, objective,
     )  # fmt: skip
-    study = watched(dsn, lambda db, listener: db.experiment(request, listener))
+    found = watched(dsn, lambda db, listener: db.experiment(request, listener))
     if file is not None:
-        write_csv(gsl_study.rows(study), file)
+        write_csv(gsl_study.rows(found), file)
     if report is not None:
         from anondb.study.report import html
 
-        write(html(study), report)
+        write(html(found), report)
     if as_json:
-        echo_json(gsl_study.as_json(study))
+        echo_json(gsl_study.as_json(found))
     else:
-        _print(study)
+        _print(found)
 
 
 def _print(study: Study) -> None:
