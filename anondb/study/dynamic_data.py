@@ -87,6 +87,17 @@ def ks_by_release(
     return found
 
 
+def mean_by_level(
+    figures: Mapping[tuple[int, int], float], ks: Mapping[tuple[int, int], Sequence[int]]
+) -> float:
+    """The mean over the levels that were reached, each of them counting the same, as they do in a score; of a level
+    the mean over the k that lead to it."""
+    of_level: dict[int, list[float]] = {}
+    for (level, left_out), of_release in ks.items():
+        of_level.setdefault(level, []).extend([figures[level, left_out]] * len(of_release))
+    return sum(sum(of_one) / len(of_one) for of_one in of_level.values()) / len(of_level)
+
+
 def _sizes(table: VghTable, counts: Mapping[str, int], level: int) -> list[int]:
     classes: Counter[str] = Counter()
     for row in table.rows:

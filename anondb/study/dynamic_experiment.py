@@ -22,7 +22,15 @@ from anondb.run.pipeline import Silence
 from anondb.run.plan import Options
 from anondb.sqltree.tables import Relation
 from anondb.study import synthetic_sets
-from anondb.study.dynamic_data import RECORDS, SCENARIOS, Branches, branches, drawn, ks_by_release
+from anondb.study.dynamic_data import (
+    RECORDS,
+    SCENARIOS,
+    Branches,
+    branches,
+    drawn,
+    ks_by_release,
+    mean_by_level,
+)
 from anondb.study.dynamic_study import DynamicOutcome, DynamicStudy
 from anondb.study.experiment import Progress
 from anondb.study.gsl_study import UTILITY
@@ -77,7 +85,8 @@ def _hierarchies(connection: Connection, request: DynamicRequest, scratch: str) 
         connection, build_vgh.BuildRequest(scratch + COLUMN, synthetic_sets.TABLE, synthetic_sets.COLUMNS[0])
     )
     tables = {name: vgh.fetch(connection, name) for name in building.names}
-    height = tables[building.names[0]].height
+    # the fewest levels: each of them can then be reached by some k, as in the source
+    height = min(table.height for table in tables.values() if table.height >= FEWEST)
     bases = [name for name, table in tables.items() if table.height == height]
     # the same bases for each degree of mixing, so that ancestors and leaves vary independently
     random.Random(request.seed).shuffle(bases)
@@ -118,10 +127,8 @@ def _of_hierarchy(
                 release: _utility(connection, request, relation, name, of_release[0])
                 for release, of_release in ks.items()
             }
-        number_of_ks = sum(map(len, ks.values()))
         utility = {
-            metric: sum(utilities[release][metric] * len(of_release) for release, of_release in ks.items())
-            / number_of_ks
+            metric: mean_by_level({release: one[metric] for release, one in utilities.items()}, ks)
             for metric in UTILITY
         }
         levels: dict[int, int] = {}

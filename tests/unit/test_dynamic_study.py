@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anondb.hierarchies.forms import VghTable
-from anondb.study.dynamic_data import RECORDS, SCENARIOS, branches, drawn, ks_by_release
+from anondb.study.dynamic_data import RECORDS, SCENARIOS, branches, drawn, ks_by_release, mean_by_level
 from anondb.study.dynamic_study import DynamicOutcome, DynamicStudy, correlations, levels_reached
 from tests.properties.examples import laws
 
@@ -66,6 +66,12 @@ def test_each_k_leads_to_the_lowest_level_that_leaves_out_few_enough(
                 small.append(sum(size for size in sizes.values() if size < k))
             assert small[level] == left_out <= may_suppress
             assert all(number > may_suppress for number in small[:level])
+
+
+def test_each_level_counts_the_same() -> None:
+    """By hand: level 1 loses 2 for three k and 6 for one, level 2 loses 9 for one."""
+    ks = {(1, 0): [30, 31, 32], (1, 5): [33], (2, 0): [34]}
+    assert mean_by_level({(1, 0): 2.0, (1, 5): 6.0, (2, 0): 9.0}, ks) == pytest.approx((3 + 9) / 2)
 
 
 def test_correlations_are_of_the_hierarchies_of_one_scenario() -> None:
