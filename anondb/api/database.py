@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from anondb.api.tables import Tables
     from anondb.methods.lattice_listing import OpenLattice
     from anondb.policy.draft.draft import Draft
+    from anondb.policy.model import Policy
     from anondb.run.pipeline import Listener
+    from anondb.run.plan import Plan
     from anondb.study.diversity_experiment import DiversityRequest
     from anondb.study.diversity_study import DiversityStudy
     from anondb.study.dynamic_experiment import DynamicRequest
@@ -161,6 +163,8 @@ class Database:
 
         upgrade.require_current(self.session)
         policy = policy_from(policy)
+        if policy.tables:
+            return explain.script(self._plan_of_tables(policy, replace=replace))
         snapshot = drafts.snapshot(self.session, policy)
         target = introspect.resolve_target(self.session, policy.target)
         series = read_series(Executor(self.session, lambda step: None), introspect.target_text(target))
@@ -177,6 +181,20 @@ class Database:
     def columns(self, table: str) -> dict[str, str]:
         """The columns of a table with their types, as PostgreSQL writes them."""
         return drafts.columns(self.session, table)
+
+    def _plan_of_tables(self, policy: Policy, *, replace: bool) -> Plan:
+        """The plan of linked tables, by the catalogue alone."""
+        from anondb.db import introspect as catalog
+        from anondb.run.linked.compile import compile_linked, in_order, single
+
+        root = catalog.resolve_target(self.session, policy.target)
+        snapshots = {}
+        for table in in_order(policy):
+            own = single(policy, table)
+            source = catalog.resolve_source(self.session, own.source)
+            target = catalog.resolve_target(self.session, own.target)
+            snapshots[table.target] = catalog.snapshot(self.session, source, target, named=root)
+        return compile_linked(policy, snapshots, replace_all=replace)
 
     def lattice(
         self,

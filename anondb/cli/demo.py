@@ -32,6 +32,9 @@ from anondb.run.result import Result
 
 _SCHEMAS = b"create schema if not exists hospital; create schema if not exists share"
 _MARK = "comment on table hospital.admissions is 'Invented persons, made by anondb demo.'"
+_HAS_VISITS = (
+    "select to_regclass('hospital.patients') is not null or to_regclass('hospital.visits') is not null"
+)
 _THERE = """
 select obj_description(c.oid, 'pg_class') is not distinct from 'Invented persons, made by anondb demo.'
 from pg_catalog.pg_class as c where c.oid = to_regclass('hospital.admissions')
@@ -170,6 +173,8 @@ def make_admissions(db: Database, example: Path) -> None:
         db.session.execute(_SCHEMAS)
         db.synthetic.generate(example / "hospital.toml", 5000, "hospital.admissions")
         db.session.execute(_MARK)
+        if db.session.execute(_HAS_VISITS).fetchone() == (False,):
+            db.session.execute((example / "visits.sql").read_bytes())
 
 
 def _before_and_after(

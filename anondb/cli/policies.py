@@ -162,7 +162,8 @@ def print_result(result: Result) -> None:
         f"{result.classes:,} classes."
     )
     if result.tables:
-        out.print(f"Its tables are {' and '.join(map(plain, result.tables))}. {_without_k(result)}")
+        told = result.finding.promised(result) or _without_k(result)
+        out.print(f"Its tables are {' and '.join(map(plain, result.tables))}. {plain(told)}", soft_wrap=True)
     elif result.released:
         out.print(KAnonymity.sentence(result.k, f"{result.k}", None, _variant(result)))
     for kept in result.kept:

@@ -106,6 +106,10 @@ def settings_of(
     for name in (policy.method.algorithm, *algorithms):
         if (refusal := METHODS[name].refused_comparison()) is not None:
             raise refusal
+    if policy.tables and quasi is not None:
+        raise UsageError(
+            "the columns of linked tables are compared as they are", hint="leave the numbers of columns out"
+        )
     variants_of = _variants(algorithms, variants)
     if min(demanded) < 1:
         raise UsageError("k must be at least 1", hint="a k of 5 makes each record look like 4 others")
@@ -165,6 +169,8 @@ def variant(policy: Policy, setting: Setting) -> Variant:
         keys = method.taken_over(policy.method, setting.columns)
         if setting.variant is not None:
             keys = replace(keys, variant=setting.variant)
+        if policy.tables and (reason := method.refused_links(vars(keys))) is not None:
+            raise UsageError(reason[0], hint=reason[1])
         changed = method.varied(keys, fewer)
         ignored = tuple(_ignored(policy, changed, method))  # what a way changes is on purpose
         if setting.way is not None:

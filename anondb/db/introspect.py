@@ -174,10 +174,12 @@ def snapshot(
     items: Mapping[str, Relation] | None = None,
     *,
     with_ontologies: bool = False,
+    named: Relation | None = None,
 ) -> Snapshot:
     """The source, the target (unless all is known of it) and the stored hierarchies, as this role sees them.
 
-    Ontologies are for policies that name one: others may be run by roles that cannot read them.
+    Ontologies are for policies that name one: others may be run by roles that cannot read them. `named` is the target
+    in the history, where it is another.
     """
     with translated("reading the catalogue"):
         place = {"schema": source.schema, "table": source.name}
@@ -185,7 +187,7 @@ def snapshot(
         stored = {name: StoredInfo(*info) for name, *info in _rows(connection, _HIERARCHIES)}
         return Snapshot(
             SourceInfo(source, _columns(connection, source), rows, _key(connection, place)),
-            target if isinstance(target, TargetInfo) else _target(connection, target),
+            target if isinstance(target, TargetInfo) else _target(connection, target, named),
             stored,
             {name: SourceInfo(there, _columns(connection, there)) for name, there in (items or {}).items()},
             ontologies=tuple(name for (name,) in _rows(connection, _ONTOLOGIES)) if with_ontologies else (),

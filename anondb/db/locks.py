@@ -51,14 +51,15 @@ _HOLD = "select pg_catalog.pg_try_advisory_lock(%s, (%s::bigint %% 2147483647)::
 
 
 @contextmanager
-def target_held(connection: Connection, target: str) -> Iterator[None]:
-    """Holds the target. Taken before the transaction begins, so that its snapshot shows what the run
-    before has left; given back in the end, as the server needs a moment to see that a connection closed."""
-    with translated("locking the target"):
-        row = cast(tuple[bool], connection.execute(_TRY, (TARGETS, target)).fetchone())
-        if not row[0]:
-            raise _busy(connection, target)
+def target_held(connection: Connection, *targets: str) -> Iterator[None]:
+    """Holds the targets, in an order that all runs take. Taken before the transaction begins, so that its snapshot
+    shows what the run before has left; given back in the end, as the server sees late that a connection closed."""
     try:
+        with translated("locking the target"):
+            for target in sorted(targets):
+                row = cast(tuple[bool], connection.execute(_TRY, (TARGETS, target)).fetchone())
+                if not row[0]:
+                    raise _busy(connection, target)
         yield
     finally:
         with suppress(psycopg.Error):  # a broken connection holds nothing

@@ -81,6 +81,10 @@ class Finding(ABC):
     def way(self, result: Result) -> list[str]:
         """How the search went, line by line."""
 
+    def promised(self, result: Result) -> str:
+        """What a release keeps, where that is not said of classes."""
+        return ""
+
     def shape(self) -> str:
         """In what classes differ, where that is said apart from their levels."""
         return ""
@@ -134,7 +138,6 @@ class Stages(Protocol):
     @property
     def class_columns(self) -> Sequence[str]:
         """The columns of the release by which classes are told apart."""
-        ...
 
     def evaluate(self) -> None:
         """Computes what it is worth and what it gives away."""
@@ -245,6 +248,11 @@ class ReleaseMethod(ABC):
     def refused_unit(self, policy: Policy) -> str | None:
         """Why it cannot count persons, if it cannot."""
         return None
+
+    def refused_links(self, keys: Table) -> tuple[str, str] | None:
+        """Why it cannot release several tables of the same persons, and what to do; None if it can."""
+        why = f"{self.name} makes classes of one table, and a person of several tables is in many at once"
+        return why, "choose an algorithm that gives whole columns a level, or release one table"
 
     def counts_whole_rows(self, policy: Policy, *, repeat: bool) -> bool:
         """Whether the first pass counts rows as a whole, given whether they mostly repeat."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import date
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from anondb.errors import NoColumnsError, PolicyError, Problem, UsageError
 from anondb.hierarchies.forms.ranges import read_cap
@@ -37,8 +34,19 @@ from anondb.policy.check import (
     written,
 )
 from anondb.policy.columns import read_items, read_ontologies, with_cap
+from anondb.policy.fingerprint import fingerprint, of_classes
 from anondb.policy.hierarchy_forms import read_hierarchy
-from anondb.policy.model import Column, Method, Policy, Privacy, Role
+from anondb.policy.linked import (
+    ORPHANS,
+    as_one,
+    check_alone,
+    check_linked,
+    models_of,
+    read_knows,
+    read_max_rows,
+    read_parent,
+)
+from anondb.policy.model import Column, LinkedTable, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
 from anondb.policy.persons import read_shift
 from anondb.policy.released import read_release
@@ -67,27 +75,81 @@ def load(path: Path | str) -> Policy:
 
 def parse(text: str, *, place: str = "policy", base: Path | None = None) -> Policy:
     """The policy that a text says; relative paths in it start at `base`. All its problems are one error."""
-    document = _document(text, place)
+    document = as_one(_document(text, place))
     spot = Spot(place, base or Path())
+    if "table" in document:
+        return _several(spot, document, text)
     keys = read_table(spot, document, TOP)
     check_together(spot, keys, document)
+    check_alone(spot, keys)
     if spot.reported:
         if document.get("columns") == {} and "source" in keys:
             raise NoColumnsError(spot.problems(document), document["source"])
         raise PolicyError(spot.problems(document))
-    return Policy(
-        source=keys["source"],
-        target=keys["target"],
-        key=keys.get("key", ()),
-        privacy=_privacy(keys["privacy"], METHODS[keys["method"]["algorithm"]].suppression),
-        method=Method(**keys["method"]),
-        columns=tuple(Column(name, **column) for name, column in keys["columns"].items()),
-        text=text,
-        place=place,
-        sha256=_fingerprint(document, spot.digests),
-        scope=keys.get("scope"),
-        classes_sha256=_fingerprint(_of_classes(document), spot.digests),
-    )
+    columns = tuple(Column(name, **column) for name, column in keys["columns"].items())
+    said = _parts(spot, keys, columns, document, text) | {"key": keys.get("key", ())}
+    return Policy(keys["source"], keys["target"], **said)
+
+
+def _parts(spot: Spot, keys: Table, columns: tuple[Column, ...], document: Table, text: str) -> Table:
+    """What a policy says besides its tables."""
+    privacy = _privacy(keys["privacy"], METHODS[keys["method"]["algorithm"]].suppression)
+    return {
+        "privacy": privacy,
+        "method": Method(**keys["method"]),
+        "columns": columns,
+        "text": text,
+        "place": spot.file,
+        "sha256": fingerprint(document, spot.digests),
+        "scope": keys.get("scope"),
+        "classes_sha256": fingerprint(of_classes(document, OVER_TIME), spot.digests),
+    }
+
+
+def _several(spot: Spot, document: Table, text: str) -> Policy:
+    """A policy of linked tables: each is read as a policy of one is, and then they are compared."""
+    keys = read_table(spot, document, TOP_LINKED)
+    problems = check_linked(spot, keys, tables := keys.get("table", []))
+    models, unfit = models_of(spot, keys.get("privacy", {}), tables)
+    privacy = {key: value for key, value in keys.get("privacy", {}).items() if key not in {"unit", *_MODELS}}
+    for number, (table, own) in enumerate(zip(tables, models, strict=True), 1):
+        here = replace(spot, file=f"{spot.file} [[table]] {number}", reported=table.pop("reported"))
+        method = {k: v for k, v in keys.get("method", {}).items() if k != "weights"}
+        check_together(
+            here, {**table, "privacy": privacy | own, "method": method}, document["table"][number - 1]
+        )
+        problems += here.problems(document["table"][number - 1])
+    if spot.reported or problems or unfit:
+        raise PolicyError([*spot.problems(document), *problems, *unfit])
+    linked = [
+        LinkedTable(
+            table["source"],
+            table["target"],
+            tuple(Column(name, **column) for name, column in table["columns"].items()),
+            table.get("parent"),
+            made(own),
+        )
+        for table, own in zip(tables, models, strict=True)
+    ]
+    [root] = [table for table in linked if table.parent is None]
+    said = _parts(spot, keys, root.columns, document, text)
+    return Policy(root.source, root.target, **said, tables=tuple(linked))
+
+
+def _read_tables(spot: Spot, value: object) -> list[Table]:
+    if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
+        raise UsageError(
+            f"{spot.key} must be an array of tables, not {shown(value)}",
+            hint="write [[table]] above each of them",
+        )
+    read = []
+    for number, one in enumerate(value, 1):
+        here = Spot(f"{spot.file} [[table]] {number}", spot.base, digests=spot.digests)
+        read.append(read_table(here, one, LINKED) | {"reported": here.reported})
+    return read
+
+
+_MODELS = frozenset(model.name for model in SENSITIVE_MODELS)
 
 
 def columns_as_written(text: str) -> Table:
@@ -218,11 +280,15 @@ COLUMN: Mapping[str, Key] = {
 PRIVACY: Mapping[str, Key] = {
     "k": Key(read_count),
     "suppression": Key(read_share),
-    "suppress": Key(choice(("cells", "remove", "mask"))),
+    "suppress": Key(choice(("cells", "remove", "mask", "rows"))),
     "nulls": Key(choice(("value", "suppress"))),
     "unit": Key(read_text),
     "changes": Key(choice(CHANGES)),
     "leavers": Key(choice(LEAVERS)),
+    "knows": Key(read_knows),
+    "max_rows": Key(read_max_rows),
+    "orphans": Key(choice(ORPHANS)),
+    "suppression_rows": Key(read_share),
     **{model.name: Key(model.read) for model in SENSITIVE_MODELS},
 }
 OVER_TIME = ("changes", "leavers")
@@ -251,6 +317,15 @@ TOP: Mapping[str, Key] = {
     "columns": Key(_read_columns, 'add a table [columns] with a line for each: zip = { role = "quasi" }'),
 }
 
+LINKED: Mapping[str, Key] = {
+    **{key: TOP[key] for key in ("source", "target", "columns")},
+    "parent": Key(read_parent),
+}
+TOP_LINKED: Mapping[str, Key] = {
+    **{key: TOP[key] for key in ("scope", "privacy", "method")},
+    "table": Key(_read_tables),
+}
+
 
 def _document(text: str, place: str) -> Table:
     try:
@@ -273,36 +348,3 @@ def _document(text: str, place: str) -> Table:
 
 def _fault(place: str, message: str, hint: str) -> PolicyError:
     return PolicyError([Problem(place, message, hint)])
-
-
-def _fingerprint(document: Table, digests: Mapping[str, str]) -> str:
-    """SHA-256 of what the policy says and of the files it refers to, however it is laid out."""
-    # the release has its columns in the order of the policy, so their order is part of what it says
-    keys = {**document, "columns": list(document["columns"].items())}
-    # a model is the same in a table and in an array of one
-    keys["privacy"] = {
-        key: [value] if isinstance(value, dict) else value for key, value in keys["privacy"].items()
-    }
-    return hashlib.sha256(json.dumps([_plain(keys), digests], sort_keys=True).encode()).hexdigest()
-
-
-def _of_classes(document: Table) -> Table:
-    """What a policy says without what it says of other releases: as long as it is the same, levels stay."""
-    privacy = {key: value for key, value in document["privacy"].items() if key not in OVER_TIME}
-    return {key: value for key, value in document.items() if key != "key"} | {"privacy": privacy}
-
-
-def _plain(value: Any) -> Any:
-    """The same value in JSON's terms; numbers written out, so that 5, 5.0 and 0.5e1 are one."""
-    match value:
-        case bool() | str():
-            return value
-        case int() | Decimal():
-            digits = format(Decimal(value), "f")
-            digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
-            return {"number": "0" if digits == "-0" else digits}
-        case date():
-            return {"day": value.isoformat()}
-        case dict():
-            return {key: _plain(entry) for key, entry in value.items()}
-    return [_plain(entry) for entry in value]

@@ -85,19 +85,49 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Parent:
+    """Whose rows the rows of a table are: of the table with this target, by columns here and there."""
+
+    table: Name
+    key: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class LinkedTable:
+    """One of several tables that are released together."""
+
+    source: Name
+    target: Name
+    columns: tuple[Column, ...]
+    parent: Parent | None = None  # None: the table of the persons
+    models: tuple[SensitiveModel, ...] = ()  # of its sensitive columns
+
+
+@dataclass(frozen=True)
 class Privacy:
     k: int = 1  # which demands nothing: a policy may leave k out where another model protects
     suppression: float = 0.0
-    suppress: str = "remove"  # or "mask", or "cells"
+    suppress: str = "remove"  # or "mask", or "cells"; of linked tables "rows"
     nulls: str = "value"  # or "suppress"
     unit: str | None = None  # the column that names the person; k then counts persons
     models: tuple[SensitiveModel, ...] = ()  # of sensitive columns
     changes: str | None = None  # towards the last release: hold, refuse or free; None: as the method can
     leavers: str = "delay"  # who left a cohort that is held; or drop
+    knows: int | str = 1  # of linked tables: how many rows below the person's an attacker knows, or "all"
+    max_rows: int | None = None  # of linked tables: of a person in each table below
+    orphans: str = "refuse"  # of linked tables: rows without a parent; or "leave out"
+    suppression_rows: float = 0.0  # of linked tables: the share of rows that may be left out
 
     def may_suppress(self, records: int) -> int:
         """How many of so many records may be left out; exact, where 0.29 * 100 would be 28.999…"""
-        return int(Fraction(repr(self.suppression)) * records)
+        return _share_of(self.suppression, records)
+
+    def may_suppress_rows(self, rows: int) -> int:
+        return _share_of(self.suppression_rows, rows)
+
+
+def _share_of(share: float, number: int) -> int:
+    return int(Fraction(repr(share)) * number)
 
 
 @dataclass(frozen=True)
@@ -148,6 +178,9 @@ class Policy:
     scope: str | None = None  # of its pseudonyms; None: the target's name
     key: tuple[str, ...] = ()  # the columns that name a record from release to release
     classes_sha256: str = ""  # the same without what it says of other releases
+    tables: tuple[
+        LinkedTable, ...
+    ] = ()  # where it has several; source, target and columns are those of the persons
 
     # what reads a policy imports this module, so these import it when they are called
     @staticmethod

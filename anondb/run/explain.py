@@ -10,9 +10,8 @@ from anondb.hierarchies.build import run_columns
 from anondb.methods.method import Job
 from anondb.methods.registry import method_of
 from anondb.run.engine import PostgresEngine
-from anondb.run.kept_columns import judge
 from anondb.run.persons import claim_scope, linked_rows
-from anondb.run.pipeline import enter, swap
+from anondb.run.pipeline import enter, judged_columns, swap
 from anondb.run.plan import Options, Plan
 from anondb.run.statement import Statement
 from anondb.run.swap import Replacement
@@ -60,7 +59,7 @@ def script(plan: Plan) -> str:
         ("publish", lambda: engine.prepare_release(fresh)),
         ("publish", stages.publish),
         ("verify", stages.measure),
-        ("verify", lambda: judge(engine, plan.policy, stages.kept())),
+        ("verify", lambda: judged_columns(engine, plan, stages)),
         ("verify", lambda: linked_rows(engine, plan, stages.kept(), stages.class_columns)),
         ("evaluate", stages.evaluate),
         ("swap", lambda: swap(stages, Replacement(engine, planned, planned, plan, fresh, options), 0)),

@@ -50,9 +50,13 @@ def _kept(column: Column, kind: str, share: float | None, reasons: Sequence[str]
     return Kept(column.name, str(column.role), verdict, share, tuple(reasons))
 
 
-def refuse(policy: Policy, kept: Sequence[Kept]) -> None:
+JudgedColumns = tuple[Policy, Sequence[Kept]]
+"""The kept columns of a table, and the policy that says what they may be."""
+
+
+def refuse(judged: Iterable[JudgedColumns]) -> None:
     """Raises where a column would tell persons apart and the policy does not say that it may."""
-    if problems := list(_problems(policy, kept)):
+    if problems := [problem for policy, kept in judged for problem in _problems(policy, kept)]:
         raise PolicyError(problems)
 
 

@@ -76,7 +76,9 @@ def linked_rows(
     classes: Sequence[str],
 ) -> tuple[LinkedRows, ...]:
     """Of each pseudonym of a release, counted from its rows, whose classes are told apart by these columns."""
-    found = []
+    found: list[LinkedRows] = []
+    if plan.linked is not None:
+        return ()  # the guarantee is of what pseudonyms link
     for relation, columns in tables:
         for column in columns:
             if isinstance(column.form, Pseudonym):

@@ -16,7 +16,7 @@ from anondb.methods.registry import method_of
 from anondb.releases import changes
 from anondb.releases.following import Followed
 from anondb.run.engine import PostgresEngine
-from anondb.run.kept_columns import judge, refuse
+from anondb.run.kept_columns import JudgedColumns, judge, refuse
 from anondb.run.persons import claim_scope, linked_rows
 from anondb.run.plan import Options, Plan
 from anondb.run.result import Result, with_kept_columns, with_series
@@ -76,10 +76,11 @@ class Pipeline:
         with self.stage("verify"):
             stages.measure()
             stages.verify()
-            kept = judge(engine, plan.policy, stages.kept())
+            judged = judged_columns(engine, plan, stages)
             linked = linked_rows(engine, plan, stages.kept(), stages.class_columns)
+            kept = tuple(column for _, columns in judged for column in columns)
             if self.now is not None:  # who tries a policy out publishes nothing, and is told all the same
-                refuse(plan.policy, kept)
+                refuse(judged)
             warnings = changes.refuse_or_warn(engine, plan, fresh) if self.now is not None else ()
         with self.stage("evaluate"):
             stages.evaluate()
@@ -112,6 +113,14 @@ def enter(db: Runner, plan: Plan, run: int, stages: Stages) -> None:
     result = stages.result({})
     levels = tuple(result.levels.get(q.name, 0) for q in plan.quasi) if result.levels else None
     changes.close(db, plan, run, result.released, result.classes, followed_by(stages), levels)
+
+
+def judged_columns(engine: PostgresEngine, plan: Plan, stages: Stages) -> list[JudgedColumns]:
+    """The columns of a release that are as they were: of each table, what its part of the policy makes of them."""
+    if plan.linked is None:
+        return [(plan.policy, judge(engine, plan.policy, stages.kept()))]
+    tables = zip(plan.linked.tables, stages.kept(), strict=True)
+    return [(table.plan.policy, judge(engine, table.plan.policy, [kept])) for table, kept in tables]
 
 
 def swap(stages: Stages, replacement: Replacement, run: int) -> None:

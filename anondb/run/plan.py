@@ -11,6 +11,7 @@ from anondb.errors import UsageError
 from anondb.hierarchies.forms import VghTable
 from anondb.policy.model import Name, Policy
 from anondb.releases.following import Following
+from anondb.run.linked.plan import LinkedPlan
 from anondb.run.snapshot import BuiltInfo, TargetInfo
 from anondb.sqltree.released import Pseudonym, Shift
 from anondb.sqltree.tables import ItemRows, Quasi, Relation, Scratch, Sensitive, SourceColumn
@@ -41,7 +42,7 @@ class Place:
 
     def fresh(self, beside: Relation) -> Relation:
         """Where it is written first."""
-        return Relation(beside.schema, beside.name + self.suffix)
+        return Relation(self.relation.schema, beside.name + self.suffix)
 
     @property
     def signature(self) -> tuple[list[str], list[str], list[str | None]]:
@@ -69,6 +70,7 @@ class Plan:
     items: ItemRows | None = None  # where the texts of a set are, if not in the source
     whole_rows: bool = False  # rows repeat: the first pass counts them as a whole, and there is no second
     places: tuple[Place, ...] = ()  # the tables of the release
+    linked: LinkedPlan | None = None  # of several tables of the same persons
     following: Following | None = None  # how it follows the release before it
 
     @property

@@ -15,9 +15,10 @@ from anondb.db.introspect import (
 from anondb.hierarchies.build.run_columns import with_built
 from anondb.methods.meanings import ontologies
 from anondb.methods.registry import method_of, other_shapes
-from anondb.policy.model import Policy
+from anondb.policy.model import Name, Policy
 from anondb.releases.follow import follow, read_series, started
 from anondb.run.compile import compile_plan
+from anondb.run.linked.compile import compile_linked, in_order, single
 from anondb.run.plan import Options, Plan
 from anondb.run.snapshot import Snapshot, TargetInfo
 from anondb.run.statement import Statement
@@ -40,6 +41,8 @@ select set_config('search_path', 'pg_catalog, pg_temp', true), set_config('timez
 
 def prepare(db: Executor, connection: Connection, policy: Policy, options: Options, *, replace: bool) -> Plan:
     """Names are resolved in the caller's search path, before it is pinned."""
+    if policy.tables:
+        return compile_linked(policy, _snapshots(db, connection, policy, options), replace_all=replace)
     target = resolve_target(connection, policy.target)
     catalogue = _snapshot(db, connection, policy, options, target)
     catalogue = with_other_shapes(
@@ -56,13 +59,35 @@ def prepare_trial(
     db: Executor, connection: Connection, policy: Policy, options: Options, target: Relation
 ) -> Plan:
     """The plan of a release that nobody keeps; what stands at the policy's target does not matter to it."""
+    if policy.tables:
+        return compile_linked(policy, _snapshots(db, connection, policy, options, target))
     return compile_plan(policy, _snapshot(db, connection, policy, options, TargetInfo(target)))
 
 
 def _snapshot(
-    db: Executor, connection: Connection, policy: Policy, options: Options, target: Relation | TargetInfo
+    db: Executor,
+    connection: Connection,
+    policy: Policy,
+    options: Options,
+    target: Relation | TargetInfo,
+    named: Relation | None = None,
 ) -> Snapshot:
     source, items = resolve_source(connection, policy.source), resolve_items(connection, policy)
     db.run(Statement("settings", _SETTINGS, (options.work_mem, options.lock_wait)))
     needed = bool(ontologies(policy))
-    return with_built(db, policy, snapshot(connection, source, target, items, with_ontologies=needed))
+    found = snapshot(connection, source, target, items, with_ontologies=needed, named=named)
+    return with_built(db, policy, found)
+
+
+def _snapshots(
+    db: Executor, connection: Connection, policy: Policy, options: Options, trial: Relation | None = None
+) -> dict[Name, Snapshot]:
+    """Of each of several tables, by their targets; all are the release of the first one."""
+    root = resolve_target(connection, policy.target)
+    found = {}
+    for table in in_order(policy):
+        target: Relation | TargetInfo = resolve_target(connection, table.target)
+        if trial is not None:
+            target = TargetInfo(Relation(trial.schema, table.target.table))
+        found[table.target] = _snapshot(db, connection, single(policy, table), options, target, root)
+    return found

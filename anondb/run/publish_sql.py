@@ -199,8 +199,11 @@ def comment(release: Relation, text: str) -> exp.Comment:
 
 def own(tables: Sequence[Relation], run: int) -> exp.Select:
     """Notes that the tables that now stand at these places are this run's."""
-    names = cast(exp.Array(expressions=[string(there.name) for there in tables]), "name[]")
-    return exp.select(call("anondb.own_release", number(run), string(tables[0].schema), names))
+    schemas, names = (
+        cast(exp.Array(expressions=[string(part) for part in parts]), "name[]")
+        for parts in ([t.schema for t in tables], [t.name for t in tables])
+    )
+    return exp.select(call("anondb.own_release", number(run), schemas, names))
 
 
 def _below_root(chosen: Sequence[Chosen]) -> list[Chosen]:

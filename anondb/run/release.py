@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
 
@@ -32,8 +32,11 @@ def execute(
     with door.open_second() as connection:
         require_current(connection)
         target = target_text(resolve_target(connection, policy.target))
+        targets = [target_text(resolve_target(connection, table.target)) for table in policy.tables] or [
+            target
+        ]
         mark = mark_session(connection, beside)
-        with target_held(connection, target):
+        with target_held(connection, *targets):
             history = History(door, beside)
             recorder = _Recorder(history, listener or Silence())
             try:
@@ -41,7 +44,7 @@ def execute(
                     policy, str(policy.source), target, version("anondb"), partial(hold_run, connection)
                 )
                 pipeline = Pipeline(connection, options, run, recorder, beside)
-                held = partial(require_held, connection, target, mark)
+                held = [partial(require_held, connection, one, mark) for one in targets]
                 return _published(connection, beside, policy, pipeline, history, held)
             except KeyboardInterrupt:
                 history.fail("interrupted", "interrupted")
@@ -74,13 +77,16 @@ def _published(
     policy: Policy,
     pipeline: Pipeline,
     history: History,
-    require_target: Callable[[], None],
+    require_targets: Sequence[Callable[[], None]],
 ) -> Result:
-    tables = [resolve_source(connection, policy.source), *resolve_items(connection, policy).values()]
+    sources = [table.source for table in policy.tables] or [policy.source]
+    tables = [resolve_source(connection, source) for source in sources]
+    tables += resolve_items(connection, policy).values()
     with one_snapshot(connection, "committing the release"):
         with pipeline.stage("prepare"):
             hold_source(pipeline.db, beside, tables, pipeline.options.lock_timeout)
-            require_target()
+            for require_target in require_targets:
+                require_target()
             history.claim(connection)
             plan = _prepared(connection, policy, pipeline)
         result = pipeline.release(plan, plan.fresh(pipeline.run))

@@ -37,6 +37,11 @@ def unkept(
 
     Source, release and history of it are rolled back: nothing is left, also after a crash.
     """
+    if policy.tables:
+        raise UsageError(
+            "the policy is of several tables, and a frame is one",
+            hint="load the rows into tables (db.tables.load), and run the policy (db.run)",
+        )
     policy = replace(policy, source=_SOURCE)
     method = method_of(policy)
     if method.suffixes():
@@ -53,5 +58,5 @@ def unkept(
             with pipeline.stage("prepare"):
                 plan = prepare_trial(pipeline.db, connection, policy, options, _RELEASE)
             result = pipeline.release(plan, _RELEASE)
-            refuse(policy, result.kept)  # as a run does before it publishes
+            refuse([(policy, result.kept)])  # as a run does before it publishes
             yield connection, _RELEASE, result

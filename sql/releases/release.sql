@@ -109,15 +109,17 @@ end $$;
 comment on function anondb.place_release(regclass, name) is
 'Gives a first release its name. Raises SA129 where something has it already.';
 
-create function anondb.own_release(run bigint, target_schema name, target_names name[]) returns void
+create function anondb.own_release(run bigint, target_schemas name[], target_names name[])
+returns void
 language sql volatile parallel unsafe set row_security = on
 begin atomic
     -- In the run's own transaction: a release is ours from the moment it can be read.
     update anondb.run as r set release_oid = t.oids[1], release_oids = t.oids
-    from (select array_agg(c.oid order by array_position(target_names, c.relname)) as oids
-          from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
-          where n.nspname = target_schema and c.relname = any (target_names)) as t
+    from (select array_agg(c.oid order by p.place) as oids
+          from unnest(target_schemas, target_names) with ordinality as p (schema, name, place)
+          join pg_catalog.pg_namespace as n on n.nspname = p.schema
+          join pg_catalog.pg_class as c on c.relnamespace = n.oid and c.relname = p.name) as t
     where r.id = run;
 end;
-comment on function anondb.own_release(bigint, name, name[]) is
+comment on function anondb.own_release(bigint, name[], name[]) is
 'Notes in the history that the tables at these places are the release of this run.';

@@ -63,7 +63,7 @@ def policy(columns: dict[str, Any] = COLUMNS, *, target: str = "share.visits", *
     privacy = top.pop("privacy", {"k": 5, "unit": "patient"})
     return {
         "source": "hospital.visits", "target": target, **top,
-        "privacy": privacy, "method": method, "columns": columns,
+        "privacy": {"changes": "free"} | privacy, "method": method, "columns": columns,
     }  # fmt: skip
 
 

@@ -177,7 +177,7 @@ def test_a_release_belongs_to_its_run_from_the_moment_it_can_be_read(release: Co
         "insert into anondb.run (policy, source, target, algorithm, status, package)"
         " values ('x', 's', 't', 'datafly', 'running', '0') returning id"
     ).fetchall()
-    release.execute("select anondb.own_release(%s, 'share', '{admissions,fresh}')", [run])
+    release.execute("select anondb.own_release(%s, '{share,share}', '{admissions,fresh}')", [run])
     owned = (
         "select r.release_oids = array['share.admissions'::regclass::oid, 'share.fresh'::regclass]"
         " from anondb.run as r where r.id = %s"

@@ -143,7 +143,7 @@ def test_the_allowed_suppression_is_counted_exactly() -> None:
         ("0.02", "nan", " [privacy]", "finite number", "0.5"),
         ("0.02", "1e-999999999", " [privacy]", "more than 30 digits", "plain number"),
         ("0.02", "true", " [privacy]", "suppression must be a number, not true", "plain number"),
-        ("0.02", '0.02\nsuppress = "Mask"', " [privacy]", 'remove, mask, not "Mask"', '"mask"?'),
+        ("0.02", '0.02\nsuppress = "Mask"', " [privacy]", 'remove, mask, rows, not "Mask"', '"mask"?'),
         ("0.02", "0.02\nnulls = 2020-01-01", " [privacy]", "nulls must be one of", "value, suppress"),
         ("suppression", "supression", " [privacy]", 'unknown key "supression"', '"suppression"?'),
         ("k = 5", "k = 5\nl_divresity = { l = 3 }", " [privacy]", "unknown key", '"l_diversity"?'),

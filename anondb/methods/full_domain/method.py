@@ -12,7 +12,7 @@ from anondb.errors import UsageError
 from anondb.methods.full_domain.objective import OBJECTIVES
 from anondb.methods.method import Explorer, Job, ReleaseMethod, Stages
 from anondb.models.model import ClassModel
-from anondb.policy.check import PolicyKeys, Spot
+from anondb.policy.check import PolicyKeys, Spot, Table
 from anondb.policy.hierarchy_forms import ANY_TYPE
 from anondb.policy.model import Method, Policy
 from anondb.policy.names import quoted
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 WEIGHTED = ("loss", "semantic", "height")
 """Objectives that are sums over the columns, so that a column can count more than another."""
+
+LINKED = ("loss", "height")
+"""Objectives of linked tables."""
 
 
 GLOBAL, LOCAL = "global", "local"
@@ -102,6 +105,21 @@ class FullDomain(ReleaseMethod):
         outcome: Levels | None = module.search(lattice, demand, objective, heuristic)
         return outcome
 
+    def refused_links(self, keys: Table) -> tuple[str, str] | None:
+        """One lattice over the columns of all tables; what is best is said by columns, as classes are of one table."""
+        if keys.get("heuristic") == "semantic":
+            return (
+                "the semantic heuristic weighs the columns of one table",
+                'leave it out: heuristic = "distinct"',
+            )
+        objective = keys.get("objective")
+        if objective in (None, *LINKED):
+            return None
+        return (
+            f"the objective {objective} counts the classes of one table, and there are several",
+            f"choose the objective from {', '.join(quoted(name) for name in LINKED)}",
+        )
+
     def check(self, spot: Spot, policy: PolicyKeys) -> None:
         for name in policy.quasi:
             if name not in policy.with_hierarchy:
@@ -157,9 +175,10 @@ class FullDomain(ReleaseMethod):
             from anondb.methods.full_domain.local_stages import Local
 
             return Local(job, self)
+        from anondb.methods.full_domain.linked import LinkedTables
         from anondb.methods.full_domain.stages import Levelled
 
-        return Levelled(job, self)
+        return Levelled(job, self) if job.plan.linked is None else LinkedTables(job, self, job.plan.linked)
 
 
 class Datafly(FullDomain):
@@ -220,6 +239,13 @@ class Incognito(_ByObjective):
     title = "all anonymous nodes by subsets of the quasi-identifiers (LeFevre, DeWitt, Ramakrishnan 2005)"
     options: ClassVar = {"objective": _by_preference("classes")}
     tracks_every_node = True
+
+    def refused_links(self, keys: Table) -> tuple[str, str]:
+        return (
+            f"{self.name} concludes from subsets of the columns of one table, and what is known of a person is rows of "
+            "several",
+            f"choose {Datafly.name} or {Optimal.name}",
+        )
 
     def advice(self, runs: Sequence[ComparedRun], all_runs: Sequence[ComparedRun]) -> Iterable[str]:
         from anondb.methods.full_domain.words import cost_of_subsets
