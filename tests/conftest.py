@@ -40,6 +40,7 @@ Cli = Callable[..., subprocess.CompletedProcess[str]]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ["ANONDB_SUPERUSER"] = "accept"  # most tests run as one
+os.environ["ANONDB_CHANGES"] = "free"  # most tests are about one release, and make several at one target
 
 _RUN = pytest.StashKey[Path]()
 

@@ -5,6 +5,7 @@ Methods import what generates SQL themselves: it takes as long to load as many a
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import os
 from collections.abc import Iterator
@@ -169,6 +170,8 @@ class Database:
         target = introspect.resolve_target(self.session, policy.target)
         series = read_series(Executor(self.session, lambda step: None), introspect.target_text(target))
         following = follow(policy, snapshot, series, Options(), can_hold=method_of(policy).holds(policy))
+        # which number a first series gets is not known yet
+        following = dataclasses.replace(following, series=following.series or 0)
         return explain.script(compile_plan(policy, snapshot, replace=replace, following=following))
 
     def check(self, policy: PolicyInput, *, drift: bool = False) -> Checked:

@@ -127,13 +127,10 @@ def _compared(engine: Engine, plan: Plan, fresh: Relation) -> tuple[str, ...]:
     if reshaped:
         what = "it has other columns than the last one"
     if following.changes != FREE:
-        if following.key:
-            hint = 'set changes = "free" to publish it all the same; hold is for methods that keep levels'
-        else:
-            hint = (
-                'name the person: unit under [privacy], a primary key, or key = "…", and begin with --restart; '
-                'or set changes = "free"'
-            )
+        hint = (
+            'set changes = "free" to publish it all the same; methods that keep levels can hold changes back, where a '
+            "key names the person"
+        )
         raise UnsatisfiableError(
             f"the release is not the last one, and whoever has both can tell the difference: {what}",
             hint=hint,

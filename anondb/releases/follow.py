@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 
 from anondb.errors import UsageError, did_you_mean
 from anondb.policy.model import Policy
-from anondb.releases.following import FREE, HOLD, REFUSE, RESTART, VERSION, Following, Series
+from anondb.releases.following import CHANGES, FREE, HOLD, REFUSE, RESTART, VERSION, Following, Series
 from anondb.run.plan import Options, Plan
 from anondb.run.snapshot import Snapshot
 from anondb.run.statement import Runner, Statement, no_rows, row
 from anondb.sqltree.tables import SourceColumn
 
+USUAL = "ANONDB_CHANGES"
 _AT = """
 select s.series, s.source, s.key, s.policy, s.changes, s.levels, s.release, s.run, s.version, s.members
 from anondb.ledger_at($1) as s
@@ -47,7 +49,7 @@ def follow(
     policy: Policy, snapshot: Snapshot, series: Series | None, options: Options, *, can_hold: bool
 ) -> Following:
     """How the next release follows the last; raises where it must not be compared with it."""
-    changes = policy.privacy.changes or (HOLD if can_hold else REFUSE)
+    changes = policy.privacy.changes or _usual() or (HOLD if can_hold else REFUSE)
     if changes == HOLD and not can_hold:
         raise UsageError(
             f"{policy.method.algorithm} cannot hold changes back: it makes other classes in every release",
@@ -112,6 +114,16 @@ def started(db: Runner, plan: Plan, target: str) -> Plan:
     values = (target, str(policy.source), key, policy.classes_sha256, following.changes)
     [series] = db.one(Statement("start series", _START, values, answers=row(series=0)))
     return replace(plan, following=replace(following, series=series))
+
+
+def _usual() -> str | None:
+    """What the caller's environment says of policies that say nothing."""
+    said = os.environ.get(USUAL)
+    if said and said not in CHANGES:
+        raise UsageError(
+            f"{USUAL} is none of {', '.join(CHANGES)}", hint=f"for example {USUAL}=hold, or unset it"
+        )
+    return said or None
 
 
 def _key(policy: Policy, snapshot: Snapshot) -> tuple[list[SourceColumn], bool]:

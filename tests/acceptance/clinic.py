@@ -101,12 +101,9 @@ class Clinic:
         target: str = "share.admissions",
         privacy: str = "k = 3",
         method: str = 'algorithm = "datafly"',
-        changes: str | None = "free",
+        changes: str | None = None,
     ) -> Path:
-        """Writes a policy; columns, privacy and method are given in TOML.
-
-        Its releases are not compared with each other, unless a test is about that.
-        """
+        """Writes a policy; columns, privacy and method are given in TOML."""
         lines = [f"source = {_toml(source)}", f"target = {_toml(target)}"]
         over_time = [] if changes is None else [f"changes = {_toml(changes)}"]
         lines += ["[privacy]", privacy, *over_time, "[method]", method, "[columns]"]

@@ -26,6 +26,12 @@ ROWS = (
 )
 
 
+@pytest.fixture(autouse=True)
+def unsaid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a policy does not say is as for users."""
+    monkeypatch.delenv("ANONDB_CHANGES")
+
+
 @pytest.fixture
 def wards(clinic: Clinic) -> Clinic:
     clinic.execute(WARDS)

@@ -45,7 +45,6 @@ class Levelled(Counting):
                 hint="leave --checks out, or take optimal",
             )
         if self.ledger is not None:
-            self.ledger.open()
             self.ledger.require_key()
         if self.method.tracks_every_node and self.job.options.levels is None and self.known is None:
             searching.refuse_large(self.plan)
@@ -87,6 +86,7 @@ class Levelled(Counting):
 
     def _follow(self, ledger: Ledger, chosen: list[Chosen]) -> int:
         """Who enters, stays and leaves is decided by the ledger; what the classes of the source are is known."""
+        ledger.open()
         put_down(self.db, self.names, self.models, chosen, first=self.plan.followed.first)
         self.followed = ledger.decide(chosen, self.encoded, self.models)
         left_out = self.followed.waiting + self.followed.withheld
