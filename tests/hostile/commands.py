@@ -248,6 +248,10 @@ select anondb.record_linkage('visits', 'coded', 'id', '{age,zip}', 'text');
 select anondb.utility('visits', 'coded', 'id', '{age,zip}');
 select anondb.discernibility('visits', '{age}');
 select anondb.linked_rows('visits', 'zip', '{age}', 3);
+select anondb.k_persons('{"public.visits": {"unit": "id", "quasi": ["age"]}, "public.coded": {"parent": "public.visits", "key": {"id": "id"}, "quasi": ["zip"]}}', '1');
+select anondb.k_persons('{"public.visits": {"unit": "id", "quasi": ["age"]}, "public.coded": {"parent": "public.visits", "key": {"id": "id"}, "quasi": ["zip"]}}', '2');
+select anondb.k_persons('{"public.visits": {"unit": "id", "quasi": ["age"]}, "public.coded": {"parent": "public.visits", "key": {"id": "id"}, "quasi": ["zip"]}}', 'all');
+select anondb.known_values('{"public.visits": {"unit": "id", "quasi": ["age"]}, "public.coded": {"parent": "public.visits", "key": {"id": "id"}, "quasi": ["zip"]}}', '1', 'public.visits', 'diagnosis');
 select anondb.risk('visits', '{age,zip}');
 select anondb.risk('visits', '{age,zip}', unit => 'id');
 select anondb.vgh_gsl('reason', source => 'visits', source_column => 'reason');
@@ -259,7 +263,7 @@ select anondb.known_words('visits', 'reason', 'kinds');
 select anondb.matching_values('visits', 'zip', '[{"pattern": "^Z", "scheme": "luhn"}]');
 select anondb.check_digits_hold('DE89 3704 0044 0532 0130 00', 'iban');
 select anondb.term_of_concept(anondb.find_concept('owl', 'kinds'));
-"""
+"""  # noqa: E501
 """Calls by a user of SQL; what is in no command is called here."""
 
 INNER = {"le_join_nearest", "le_nearest_class", "le_open_values", "likeness_row", "mdav_both_ways"}
