@@ -36,6 +36,7 @@ class Measured:
 
     seconds: float
     cpu_seconds: float  # of the process alone
+    server_cpu_seconds: float | None  # of all backends of the database together; local servers
     client_peak_mb: float
     backend_peak_mb: (
         float | None
@@ -47,6 +48,9 @@ class Measured:
         return {
             "command_seconds": round(self.seconds, 3),
             "client_cpu_seconds": round(self.cpu_seconds, 3),
+            "server_cpu_seconds": None
+            if self.server_cpu_seconds is None
+            else round(self.server_cpu_seconds, 2),
             "client_peak_mb": round(self.client_peak_mb, 1),
             "backend_peak_mb": None if self.backend_peak_mb is None else round(self.backend_peak_mb, 1),
             "temporary_mb": round(self.temporary_mb, 1),
@@ -76,6 +80,7 @@ def run(conninfo: str, command: Sequence[str], environment: Mapping[str, str] | 
         return Measured(
             seconds,
             usage.ru_utime + usage.ru_stime,
+            watch.server_seconds,
             watch.client / 1024,
             watch.backends / 1024 if watch.backends else None,
             (_temporary(watcher) - before) / 2**20,
@@ -110,6 +115,7 @@ class _Watch(threading.Thread):
     def __init__(self, connection: psycopg.Connection[Any], client: int, others: Sequence[int]) -> None:
         super().__init__(daemon=True)
         self.client = self.backends = 0  # kB
+        self._busy: dict[int, float] = {}  # seconds of each backend, as last seen
         self._connection, self._pid, self._others = connection, client, list(others)
         self._over = threading.Event()
         self.start()
@@ -119,6 +125,11 @@ class _Watch(threading.Thread):
             self.client = max(self.client, _kilobytes(self._pid, "VmHWM"))
             backends = [pid for (pid,) in self._connection.execute(_BACKENDS, (self._others,))]
             self.backends = max(self.backends, sum(_kilobytes(pid, "RssAnon") for pid in backends))
+            self._busy |= {pid: seconds for pid in backends if (seconds := _processor(pid)) is not None}
+
+    @property
+    def server_seconds(self) -> float | None:
+        return sum(self._busy.values()) if self._busy else None
 
     def end(self) -> None:
         self._over.set()
@@ -139,6 +150,15 @@ def _temporary(connection: psycopg.Connection[Any]) -> int:
     time.sleep(0.1)
     [[temporary]] = connection.execute(_TEMPORARY).fetchall()
     return int(temporary)
+
+
+def _processor(pid: int) -> float | None:
+    """Seconds that a process has computed so far; what it did since the last look, nobody sees."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # it has just left
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _kilobytes(pid: int, field: str) -> int:

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from anondb.api import Database
-from benchmarks import command, limit, machine, tables
+from benchmarks import command, kept, limit, machine, tables
 from benchmarks.options import Options
 from benchmarks.progress import say
 from benchmarks.tables import Case
@@ -30,10 +30,14 @@ def run(options: Options) -> dict[str, Any]:
 
 
 def run_wide(options: Options) -> dict[str, Any]:
-    """Many columns, and many leaves."""
-    with TemporaryDirectory() as folder, tables.prepared(options) as (conninfo, db, _):
-        cases = [measure(conninfo, db, options, case) for case in _wide(db, Path(folder))]
-        return {"benchmark": "wide", "machine": machine.facts(db.connection), "cases": cases}
+    """What is kept of many columns; then many columns, and many leaves, against the limit."""
+    with TemporaryDirectory() as folder, tables.prepared(options) as (conninfo, db, data):
+        return {
+            "benchmark": "wide",
+            "machine": machine.facts(db.connection),
+            "kept": list(kept.cases(conninfo, db, data)),
+            "cases": [measure(conninfo, db, options, case) for case in _wide(db, Path(folder))],
+        }
 
 
 def _wide(db: Database, folder: Path) -> Iterator[Case]:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from anondb.api import Database
+from anondb.db.connection import Door
+from anondb.db.execute import Step
+from anondb.run.plan import Options
 from tests.acceptance.clinic import COLUMNS, Clinic, complaint
 
 LOCAL = 'algorithm = "{}"\nrecode = "local"'
@@ -59,6 +66,66 @@ def test_what_it_cannot_do_is_refused_with_the_reason(
 def test_levels_of_one_node_are_refused(clinic: Clinic) -> None:
     policy = clinic.policy(method=LOCAL.format("datafly"))
     assert "one for each round" in complaint(clinic.cli("run", policy, "--levels", "1,1"), 2)
+
+
+class Slow:
+    """Listens to a run, and holds it up after its first way."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.ways = seconds, 0
+
+    def stage(self, name: str) -> None: ...
+
+    def step(self, step: Step) -> None:
+        if step.name == "rounds":
+            self.ways += 1
+            time.sleep(self.seconds)
+
+
+@pytest.mark.parametrize("algorithm", ["datafly", "optimal"])
+def test_what_a_clock_has_cut_while_ways_were_tried_is_not_said_to_be_repeatable(
+    clinic: Clinic, algorithm: str
+) -> None:
+    policy = clinic.policy(method=LOCAL.format(algorithm))
+
+    def done(listener: Slow, limit: float) -> dict[str, Any]:
+        with Database(Door(clinic.dsn)) as database:
+            found = database.run(policy, options=Options(time_limit=limit), listener=listener).result
+        printed = found.as_json()
+        assert ("ended by the clock" in found.finding.way(found)[0]) is not printed["repeatable"]
+        return printed
+
+    quick, slow = Slow(0), Slow(4)
+    assert done(quick, 600)["repeatable"] is True
+    assert quick.ways > 1
+    assert done(slow, 4)["repeatable"] is False
+    assert slow.ways == 1
+
+
+def test_checks_count_what_the_ways_look_at_too(clinic: Clinic) -> None:
+    policy = clinic.policy(method=LOCAL.format("optimal"))
+    most = clinic.publish(policy)
+    assert "most_checks" not in most
+    few = clinic.publish(policy, "--checks", "1")
+    assert (few["most_checks"], few["repeatable"]) == (1, True)
+    assert few["checks"] < most["checks"]
+    assert most["score"] <= few["score"]
+    enough = clinic.publish(policy, "--checks", "60")
+    assert enough["checks"] <= 60
+    again = clinic.publish(policy, "--checks", "60")
+    assert (again["rounds"], again["score"]) == (enough["rounds"], enough["score"])
+
+
+def test_forms_other_than_texts_are_refused_with_the_reason(clinic: Clinic) -> None:
+    def written(form: str) -> Path:
+        age = f'{{ role = "quasi", hierarchy = {{ start = 0, widths = [5, 10, 20] }}, release = {form} }}'
+        return clinic.policy(COLUMNS | {"age": age}, method=LOCAL.format("datafly"))
+
+    for form in ('"midpoint"', '["text", "lower"]'):
+        said = complaint(clinic.cli("plan", written(form)), 2)
+        assert 'the labels of a class are released as texts: release of "age"' in said
+    for form in ('"text"', '["text"]'):
+        assert clinic.cli("plan", written(form)).returncode == 0
 
 
 def test_a_closeness_that_no_release_has_ends_with_code_3(clinic: Clinic) -> None:

@@ -31,6 +31,7 @@ class Recoded:
 
     rounds: tuple[Round, ...]
     records: int  # to be released
+    looked: int = 0  # nodes on the way
 
     @property
     def suppressed(self) -> int:

@@ -37,16 +37,23 @@ class Recoding:
     encoded: Encoded
     models: Models
     weights: Sequence[float]  # of each quasi-identifier; they sum to 1
-    looked: int = 0  # nodes, over all ways
+    most: int | None = None  # nodes that may be looked at, after the first way
+    looked: int = 0  # nodes, over all ways, and those of no way twice
     _last: Attempt | None = field(default=None)  # whose classes lie in the tables
 
     def best(self, attempts: Sequence[Attempt], budget: int, lattice: Lattice) -> Recoded:
-        """Of the ways that suppress no more than they may, the one that loses least."""
+        """Of the ways that suppress no more than they may, the one that loses least.
+
+        Once there is one, no way is begun after the deadline, nor one that may take more looks than are left.
+        """
         found: list[tuple[float, int, Recoded]] = []
         for place, attempt in enumerate(attempts):
-            if found and (lattice.out_of_time() or not attempt.reference):
+            if found and (not attempt.reference or lattice.out_of_time()):
                 break
+            if found and self.most is not None and self.looked + len(attempt.way) > self.most:
+                continue
             recoded = self.along(attempt)
+            self.looked += recoded.looked
             if recoded.suppressed <= budget:
                 found.append((recoded.score, place, recoded))
         if not found:
@@ -90,6 +97,7 @@ class Recoding:
                 if place <= len(rest.released)
             ),
             self.encoded.eligible,
+            rest.looked,
         )
 
 
@@ -104,6 +112,7 @@ class _Rest:
     reference: bool
     released: list[Node] = field(default_factory=list)
     records: int = 0
+    looked: int = 0
     _turn: int = 0
     _parts: int = 0
     _found: tuple[int, int] | None = None  # of the classes that were looked at last
@@ -117,7 +126,7 @@ class _Rest:
         name = f"round {len(self.released) + 1} at {','.join(map(str, levels))}"
         taken = sql.take(one.names, self._turn, one.models, levels, self._parts, reference=self.reference)
         one.db.run(Statement(name, taken, note=_OF_EVERY_ROUND))
-        one.looked += 1
+        self.looked += 1
         classes, records = one.db.one(
             Statement("what it would release", sql.taken(one.names), answers=row(classes=1, records=1))
         )

@@ -18,10 +18,14 @@ from anondb.run.publish_sql import Chosen
 from anondb.run.statement import Statement
 
 _SHARE = 5  # of a minute's checks, so many parts less for the first search: the rounds gain more than its best node
+_WAYS = 3  # that are tried at most
+_LEAST = 10  # of so many checks, one at least is for the first search
 
 
 class Local(Levelled):
     """datafly and optimal with `recode = "local"`."""
+
+    most_checks: int | None = None  # of the first search and of the ways together
 
     def encode(self) -> None:
         if self.job.options.levels is not None:
@@ -57,9 +61,13 @@ class Local(Levelled):
     def _set_up(self, options: Options) -> None:
         super()._set_up(options)
         lattice = self.looked_in.lattice
-        if options.checks is None and lattice.most_checks is not None:
-            usual = usual_checks(lattice.rows, len(self.encoded.quasi))
-            lattice.most_checks = usual // _SHARE
+        if lattice.most_checks is None:
+            return
+        # no way is longer than one level after the other, in each column
+        ways = _WAYS * (1 + sum(lattice.grid.highest) - sum(lattice.grid.lowest))
+        usual = usual_checks(lattice.rows, len(self.encoded.quasi)) // _SHARE
+        self.most_checks = usual + ways if options.checks is None else options.checks
+        lattice.most_checks = max(self.most_checks - ways, self.most_checks // _LEAST, 1)
 
     def _recode(self, *, shown: bool = False) -> None:
         quasi, lattice, demand = self.encoded.quasi, self.looked_in.lattice, self.looked_in.demand
@@ -68,6 +76,8 @@ class Local(Levelled):
             self.db.run(Statement("costs", costs.cost_table(self.names, quasi)))
             self.db.run(Statement("cost statistics", analyze(self.names.costs)))
         recoding = Recoding(self.db, self.rounds, self.encoded, self.models, weights)
+        if self.most_checks is not None:
+            recoding.most = self.most_checks - lattice.checks
         recoded = recoding.best(self._attempts()[: 1 if shown else None], demand.budget, lattice)
         self.outcome = Classes(
             self.names.partitioned,
@@ -80,20 +90,22 @@ class Local(Levelled):
             rounds=recoded.rounds,
             score=recoded.score,
             checks=lattice.checks + recoding.looked,
+            most_checks=self.most_checks if self.method.counts_checks else None,
+            repeatable=not lattice.timed_out,
             first=self.finding,
         )
 
     def _attempts(self) -> list[Attempt]:
-        """From the lowest levels and from the node that was found; at the last, that node alone."""
+        """From the node that was found, so that it loses no more, and from the lowest levels; or that node alone."""
         lattice, objective = self.looked_in.lattice, self.looked_in.objective
         grid, nodes = lattice.grid, lattice.nodes
         ways = [
-            list(way_of_labels(grid, nodes, grid.lowest)),
             list(way_of_labels(grid, nodes, self.node.levels)),
+            list(way_of_labels(grid, nodes, grid.lowest)),
         ]
         if isinstance(objective, Additive):
             ways.append(list(way_of_costs(grid, objective.costs, grid.lowest)))
-        attempts = [Attempt(way) for way in ways]
+        attempts = [Attempt(way) for place, way in enumerate(ways) if way not in ways[:place]]
         return [*attempts, Attempt([self.node.levels], reference=False)]
 
     def _zeros(self) -> list[int]:

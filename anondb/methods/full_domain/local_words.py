@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anondb.methods.full_domain.local import Round
+from anondb.methods.full_domain.words import ENDED_BY_THE_CLOCK
 from anondb.methods.method import Finding
 from anondb.report.words import counted
 
@@ -21,16 +22,21 @@ class RoundsFound(Finding):
     rounds: Sequence[Round]  # that have released anything, in their order
     score: float  # the loss, where a suppressed record has lost all
     checks: int  # nodes that were looked at, by the first search and on all ways
+    most_checks: int | None  # that the search and the ways might make together
+    repeatable: bool  # no clock has skipped a way, or ended the search
     first: Finding  # what the search found that came before the rounds
 
     def as_json(self) -> dict[str, Any]:
         first = {key: value for key, value in self.first.as_json().items() if key not in _OF_ONE_NODE}
+        most = {} if self.most_checks is None else {"most_checks": self.most_checks}
         return first | {
             "recode": "local",
             "checks": self.checks,
             "objective": "loss",
             "score": self.score,
             "proven": False,
+            "repeatable": self.repeatable,
+            **most,
             "rounds": [
                 {
                     "levels": dict(zip(self.columns, one.levels, strict=True)),
@@ -54,7 +60,7 @@ class RoundsFound(Finding):
     def way(self, result: Result) -> list[str]:
         lines = [
             f"{result.algorithm} released in {counted(len(self.rounds), 'round')}, having looked at "
-            f"{self.checks:,} nodes; loss: {self.score:.6g}"
+            f"{self.checks:,} nodes; loss: {self.score:.6g}{'' if self.repeatable else ENDED_BY_THE_CLOCK}"
         ]
         for place, one in enumerate(self.rounds, 1):
             levels = ",".join(map(str, one.levels))
@@ -75,5 +81,5 @@ def summary(run: RunSummary) -> Iterator[str]:
     )
 
 
-_OF_ONE_NODE = ("score", "objective", "bound", "gap")
+_OF_ONE_NODE = ("score", "objective", "bound", "gap", "most_checks")
 """What is said of the node of the first search, and not of the release."""

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from anondb.report.model import ComparedRun
     from anondb.run.result import Result
 
+ENDED_BY_THE_CLOCK = "; ended by the clock, so that another run may find another"
+
 
 @dataclass(frozen=True)
 class NodeFound(Finding):
@@ -80,9 +82,7 @@ class NodeFound(Finding):
         doubt = "; a better node may exist"
         if self.bound is not None:
             doubt += f", none better than {self.bound:.6g}"
-        return (
-            doubt if self.repeatable else f"{doubt}; ended by the clock, so that another run may find another"
-        )
+        return doubt if self.repeatable else doubt + ENDED_BY_THE_CLOCK
 
 
 def cost_of_subsets(runs: Sequence[ComparedRun], of_optimal: Sequence[ComparedRun]) -> Iterator[str]:
