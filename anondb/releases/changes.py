@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from anondb.errors import UnsatisfiableError
-from anondb.releases.following import FREE, Followed
+from anondb.releases.following import FREE, RESTART, Followed
 from anondb.releases.values_sql import column_code
 from anondb.run.statement import Runner, Statement
 
@@ -34,6 +34,8 @@ def refuse_or_warn(engine: Engine, plan: Plan, fresh: Relation) -> tuple[str, ..
     following = plan.following
     if following is None:
         return ()
+    if following.bound:
+        _compared(engine, plan, fresh)
     if following.first:
         return _of_first(plan)
     if following.judged:
@@ -131,6 +133,8 @@ def _compared(engine: Engine, plan: Plan, fresh: Relation) -> tuple[str, ...]:
             'set changes = "free" to publish it all the same; methods that keep levels can hold changes back, where a '
             "key names the person"
         )
+        if following.bound:
+            hint = RESTART
         raise UnsatisfiableError(
             f"the release is not the last one, and whoever has both can tell the difference: {what}",
             hint=hint,

@@ -69,11 +69,13 @@ def follow(
         return replace(now, ends=None if series is None else series.id)
     _refuse_versions(series)
     stands = snapshot.target.ours or any(target.ours for target in snapshot.tables)
-    if not stands and not series.members:
+    if not stands and not series.members and series.changes == FREE:
         return replace(now, ends=series.id)  # nothing is there that the next one could be compared with
     if not stands:
         raise UsageError(
-            f"target {policy.target} is gone, and the ledger knows who was in its last release",
+            f"target {policy.target} is gone, and the ledger knows who was in its last release"
+            if series.members
+            else f"target {policy.target} is gone, and the next release has to be compared with it",
             hint=f"restore it from a backup, or {RESTART}",
         )
     if changes == FREE or not judged:
@@ -89,7 +91,9 @@ def follow(
             ends=ends,
         )
     if not series.members:
-        return replace(now, first=True, ends=series.id)  # releases that nobody has followed
+        # releases that nobody has followed, or an empty one
+        empty = series.changes == HOLD and bool(series.key)
+        return replace(now, first=True, ends=series.id, bound=series.changes != FREE and not empty)
     _refuse_strangers(policy, series, key)
     same = series.policy == policy.classes_sha256 and not options.replan
     wanted = options.levels is None or options.levels == series.levels

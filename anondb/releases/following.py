@@ -48,6 +48,7 @@ class Following:
     replanned: bool = False  # persons are known, and the classes are new
     first: bool = True  # nothing that is known was released before
     ends: int | None = None  # the series that this one takes the place of
+    bound: bool = False  # nobody was followed so far, and the release must be the last one row for row
 
     @property
     def stays(self) -> bool:

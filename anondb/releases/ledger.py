@@ -30,6 +30,14 @@ select c.published, c.classes, c.fewest, c.entered, c.left_it, c.moved, c.waitin
        c.persons, c.stirred
 from anondb.ledger_counts($1) as c
 """
+# who has been published, and in which cohort, may be of another day than what is known of the cohorts
+_STRAYS = """
+select count(*)
+from (select c.id, c.records from anondb.cohort as c where c.series = $1 and c.records > 0) as c
+full join (select m.cohort, count(*) as records from anondb.member as m where m.series = $1 group by m.cohort) as m
+    on m.cohort = c.id
+where m.records is distinct from c.records
+"""
 
 
 class Ledger:
@@ -104,15 +112,16 @@ class Ledger:
     def verify(self, followed: Followed, fresh: Relation) -> None:
         """Raises unless the rows that were written are those of the ledger, in cohorts of k persons."""
         strange, rows = self.job.engine.strange_classes(fresh, self.series)
-        if strange:
+        [strays] = self.db.one(Statement("compare members", _STRAYS, (self.series,), row(strays=0)))
+        if strange or strays:
             if not self.following.first:
                 raise UsageError(
-                    f"{strange} classes of the last release do not have the rows that the ledger knows: it was changed "
-                    "by hand, or one of the two was restored from a backup",
-                    hint=f"restore both from one backup, or {RESTART}",
+                    f"{strange} classes of the last release do not have the rows that the ledger knows, and {strays} "
+                    "cohorts not their members: something was changed by hand, or restored from a backup alone",
+                    hint=f"restore the release and the ledger from one backup, or {RESTART}",
                 )
             raise VerificationError(
-                f"{strange} classes are not as the ledger has them",
+                f"{strange} classes and {strays} cohorts are not as the ledger has them",
                 hint="nothing was published; please report this",
             )
         k = self.job.plan.policy.privacy.k

@@ -118,7 +118,7 @@ def delta(
     same = [equal(col("mark", "m"), col("mark", "s"))]
     if following.several:
         # a person may have the same record twice
-        records, members = _numbered(records, "mark"), _numbered(members, "mark")
+        records, members = _numbered(records, "mark", "class"), _numbered(members, "mark", "was")
         same.append(equal(col("nth", "m"), col("nth", "s")))
     unknown = exp.Is(this=col("mark", "m"), expression=null())
     person = call("anondb.person_hash", col("inner_key", "lk"), col("outer_key", "lk"), col("who", "s"))
@@ -275,8 +275,10 @@ def key_faults(source: Relation, key: Sequence[SourceColumn]) -> exp.Select:
     return query([cast(call("coalesce", is_empty, number(0)), "bigint"), repeated], subquery(each, "e"))
 
 
-def _numbered(rows: exp.Select, key: str) -> exp.Select:
-    nth = exp.Window(this=call("row_number"), partition_by=[col(key, "z")])
+def _numbered(rows: exp.Select, key: str, place: str) -> exp.Select:
+    """Equal records are counted through class by class: who stays where he is, has not moved."""
+    by_class = exp.Order(expressions=[exp.Ordered(this=col(place, "z"))])
+    nth = exp.Window(this=call("row_number"), partition_by=[col(key, "z")], order=by_class)
     return query([star("z"), named(nth, "nth")], subquery(rows, "z"))
 
 

@@ -43,20 +43,28 @@ begin atomic
                sum(m.kept::numeric) as digest
         from anondb.member as m where m.series = verify_cohorts.series group by m.cohort
     ),
+    policy as (
+        -- who was withdrawn under another policy was a cohort by what that one demanded
+        select coalesce(max(r.release), 0) as until
+        from anondb.series as s join anondb.series_release as r
+            on r.series = s.id and r.policy <> s.policy
+        where s.id = verify_cohorts.series
+    ),
     cohort as (
         select c.id, c.records, c.persons, c.digest, c.of_columns, c.value_hashes, c.counts,
-               c.class is not null as is_published
-        from anondb.cohort as c where c.series = verify_cohorts.series and c.records > 0
+               c.class is not null or c.since > p.until as is_judged
+        from anondb.cohort as c cross join policy as p
+        where c.series = verify_cohorts.series and c.records > 0
     ),
     histogram as (
-        select c.id, u.of_column, count(*) as distinct_values, sum(u.n) as n
+        select c.id, u.of_column, c.is_judged, count(*) as distinct_values, sum(u.n) as n
         from cohort as c
         cross join lateral unnest(c.of_columns, c.value_hashes, c.counts) as u (of_column, value, n)
-        group by c.id, u.of_column
+        group by c.id, u.of_column, c.is_judged
     )
     select 'cohorts are k persons', coalesce(min(c.persons) >= k, true),
            format('fewest persons of %s cohorts: %s', count(*), coalesce(min(c.persons), 0))
-    from cohort as c
+    from cohort as c where c.is_judged
     union all
     select 'members are those of their cohorts', count(*) = 0,
            format('%s cohorts have other members than they say', count(*))
@@ -74,7 +82,7 @@ begin atomic
            format('fewest values of a cohort: %s', coalesce(min(h.distinct_values), 0))
     from (select m.model from jsonb_array_elements(models) as m (model)
           where m.model ->> 'kind' = 'l_diversity') as d
-    left join histogram as h on h.of_column = (d.model ->> 'place')::int
+    left join histogram as h on h.of_column = (d.model ->> 'place')::int and h.is_judged
     group by d.model;
 end;
 comment on function anondb.verify_cohorts(int, int, jsonb) is
