@@ -183,6 +183,7 @@ def variant(policy: Policy, setting: Setting) -> Variant:
 def _ignored(policy: Policy, changed: Policy, algorithm: ReleaseMethod) -> Iterator[str]:
     """What the policy asks for and this algorithm does not know."""
     kept = {column.name: column for column in changed.quasi}
+    others = {column.name: column for column in changed.columns}
     if policy.privacy.suppress != changed.privacy.suppress:
         yield f"{algorithm.name} suppresses no single cells"
     for column in policy.quasi:
@@ -191,6 +192,11 @@ def _ignored(policy: Policy, changed: Policy, algorithm: ReleaseMethod) -> Itera
             yield f'the ontology of "{column.name}" is not read by {algorithm.name}'
         if column.name in kept and bounds != (kept[column.name].min_level, kept[column.name].max_level):
             yield f'the levels of "{column.name}" are not bounded: {algorithm.name} gives it none'
+        if column.name in kept and column.release != kept[column.name].release:
+            yield f'the release of "{column.name}" is not read by {algorithm.name}, which releases labels'
+    for column in policy.columns:
+        if column.shuffle and not others[column.name].shuffle:
+            yield f'values of "{column.name}" are not exchanged by {algorithm.name}'
     wanted, method, own = policy.method, changed.method, METHODS[policy.method.algorithm].options
     for key, word, new_word, words in (
         ("objective", wanted.objective, method.objective, own.get("objective", ())),

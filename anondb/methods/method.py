@@ -176,6 +176,8 @@ class ReleaseMethod(ABC):
     """Metrics that a report of its runs shows first, each with words."""
     suppresses_cells: ClassVar[bool] = False
     """It can leave single cells of a record out, and not only whole records."""
+    refused_shuffle: ClassVar[str | None] = None
+    """Why it cannot exchange values of kept columns within classes, if it cannot."""
     models: ClassVar[Sequence[type[SensitiveModel]]] = CLASS_MODELS
     """The models of sensitive columns that it sees to; a policy that demands another one is refused."""
 
@@ -307,9 +309,7 @@ class ReleaseMethod(ABC):
                 "sets of texts are for mdav, and mdav for sets",
                 hint="compare mdav with itself, by k: --algorithms mdav --k 2,3,5",
             )
-        columns = tuple(
-            self._read(column) if column.role is Role.QUASI else column for column in policy.columns
-        )
+        columns = tuple(self._read(column) for column in policy.columns)
         privacy = policy.privacy
         if privacy.suppress == "cells" and not self.suppresses_cells:
             privacy = replace(privacy, suppress="remove")
@@ -328,7 +328,9 @@ class ReleaseMethod(ABC):
         return ()
 
     def _read(self, column: Column) -> Column:
-        """A quasi-identifier without what means nothing to this method."""
+        """A column without what means nothing to this method."""
+        if column.role is not Role.QUASI:
+            return column if self.refused_shuffle is None else replace(column, shuffle=False)
         if "ontology" not in self.column_keys:
             column = replace(column, ontology=())
         if "release" not in self.column_keys:

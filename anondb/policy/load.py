@@ -49,6 +49,7 @@ from anondb.policy.linked import (
 from anondb.policy.model import Column, LinkedTable, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
 from anondb.policy.persons import read_shift
+from anondb.policy.perturbed import read_noise, read_round
 from anondb.policy.released import read_release
 from anondb.policy.rules import check_together
 from anondb.releases.following import CHANGES, LEAVERS
@@ -276,6 +277,9 @@ COLUMN: Mapping[str, Key] = {
     "release": Key(read_release),
     "type": Key(choice(("uuid", "text"))),
     "shift": Key(read_shift),
+    "noise": Key(read_noise),
+    "round": Key(read_round),
+    "shuffle": Key(read_flag),
 }
 PRIVACY: Mapping[str, Key] = {
     "k": Key(read_count),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -78,6 +79,9 @@ class Column:
     release: tuple[str, ...] = ("text",)  # the forms of its labels; of several each has a column
     type: str = "uuid"  # of a pseudonym; or text
     shift: DateShift | None = None  # dates move with their person
+    noise: Decimal | None = None  # by what share of its standard deviation numbers are moved
+    round: Decimal | str | None = None  # what numbers become multiples of; or a unit of dates
+    shuffle: bool = False  # values are exchanged within each class
 
     @property
     def is_set(self) -> bool:

@@ -14,6 +14,7 @@ from anondb.policy.columns import check_columns
 from anondb.policy.model import Role
 from anondb.policy.names import quoted
 from anondb.policy.persons import check_persons
+from anondb.policy.perturbed import check_perturbed
 from anondb.policy.released import check_released
 
 Roles = Mapping[str, Role | None]
@@ -43,6 +44,7 @@ def check_together(spot: Spot, tables: Table, document: Table) -> None:
         )
     check_columns(spot, tables["columns"], algorithm, METHODS)
     check_released(spot, keys, algorithm, METHODS)
+    check_perturbed(spot, keys, algorithm, METHODS)
     check_persons(spot, tables["columns"], roles, "scope" in tables)
     if algorithm:
         algorithm.check(spot, keys)

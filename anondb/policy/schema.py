@@ -15,6 +15,7 @@ from anondb.policy.columns import ITEMS
 from anondb.policy.hierarchy_forms import FORMS
 from anondb.policy.load import COLUMN, METHOD, PRIVACY, TOP
 from anondb.policy.model import Role
+from anondb.policy.perturbed import MOST_NOISE, UNITS
 
 FILE = Path(__file__).with_name("schema.json")
 TITLE = "A policy of anondb: what to release, from where, and what the release must satisfy"
@@ -37,6 +38,8 @@ _READERS: Mapping[str, Schema] = {
     "read_level": {"type": "integer", "minimum": 0},
     "_read_seed": {"type": "integer"},
     "read_number": _NUMBER,
+    "read_noise": {"type": "number", "exclusiveMinimum": 0, "maximum": MOST_NOISE},
+    "read_round": {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"enum": list(UNITS)}]},
     "read_share": {"type": "number", "minimum": 0, "maximum": 1},
     "read_widths": {"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}, "minItems": 1},
     "_read_weights": {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}},

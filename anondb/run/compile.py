@@ -33,7 +33,7 @@ from anondb.run.plan import Plan
 from anondb.run.snapshot import SCHEMAS, BuiltInfo, Snapshot, TargetInfo
 from anondb.run.typed import misfits as typed_misfits
 from anondb.run.typed import typed
-from anondb.sqltree.released import Shift
+from anondb.sqltree.released import Noise, Shift, Shuffled
 from anondb.sqltree.tables import Quasi, Sensitive, SourceColumn
 
 Table = dict[str, Any]
@@ -176,7 +176,8 @@ def rows_repeat(kept: Sequence[SourceColumn], rows: float) -> bool:
     """
     if len(kept) > MOST_COLUMNS or not all(column.equals_are_copies for column in kept):
         return False  # with their counts, they would be more columns than a table can have
-    combinations = (inf if c.distinct is None or isinstance(c.form, Shift) else c.distinct for c in kept)
+    apart = Shift | Noise | Shuffled
+    combinations = (inf if c.distinct is None or isinstance(c.form, apart) else c.distinct for c in kept)
     return not kept or prod(combinations) <= rows / 10
 
 

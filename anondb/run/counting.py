@@ -37,7 +37,7 @@ class Counting(ABC):
         self.names = job.plan.scratch(job.run)
 
     def encode(self) -> None:
-        encode.take_keys(self.db, self.plan, self.names)
+        encode.take_keys(self.db, self.job.engine, self.plan, self.names)
         self.encoded = encode.encode(self.db, self.job.engine, self.plan, self.names, self.job.options)
 
     def search(self) -> None:

@@ -55,12 +55,13 @@ class Encoded:
         return self.values[sensitive.number - 1] + 1
 
 
-def take_keys(db: Runner, plan: Plan, names: Scratch) -> None:
+def take_keys(db: Runner, engine: Engine, plan: Plan, names: Scratch) -> None:
     """Makes the run's keys from the secret of the installation; they do not leave the server."""
+    engine.measure_spread(names)
     if not db.run(
         Statement(
             "keys",
-            keyed.keys(names, plan.policy.method.seed, plan.scope),
+            keyed.keys(names, plan.policy.method.seed, plan.scope, plan.changes),
             note="from the secret of the installation, which does not leave the server",
         )
     ):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from anondb.releases import ledger_sql, values_sql
-from anondb.run import encode_sql, publish_sql, shared_sql, swap_sql, verify_sql
+from anondb.run import encode_sql, perturbed_sql, publish_sql, shared_sql, swap_sql, verify_sql
 from anondb.run.plan import Place, Plan
 from anondb.run.publish_sql import Chosen
 from anondb.run.statement import CLASS_COUNTS, MANY, Answer, Runner, Statement, row
@@ -32,6 +32,9 @@ class Engine(Protocol):
 
     def count_combinations(self, names: Scratch) -> None:
         """The first pass: every combination of the source's own values, and how often it occurs."""
+
+    def measure_spread(self, names: Scratch) -> None:
+        """Before it, where columns are released with noise: how far their values lie apart."""
 
     def copy_records(self, name: str, copy: Callable[[Relation], Node]) -> int:
         """The first pass of methods that work on records: `copy` makes the statement that copies them."""
@@ -115,6 +118,11 @@ class PostgresEngine:
         plan = self.plan
         count = encode_sql.raw_frequencies(names, plan.source, plan.quasi, plan.counted, plan.unit)
         self.db.run(Statement("frequencies", count))
+
+    def measure_spread(self, names: Scratch) -> None:
+        if self.plan.noisy:
+            measures = perturbed_sql.measures(names, self.plan.source, self.plan.noisy)
+            self.db.run(Statement("spread", measures, note="of columns that are released with noise"))
 
     def copy_records(self, name: str, copy: Callable[[Relation], Node]) -> int:
         return self.db.run(Statement(name, copy(self.plan.source)))

@@ -7,14 +7,26 @@ have equal hashes, so that an order by them needs nothing else to be the same fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 
 from sqlglot import exp
 
 from anondb.run.encode_sql import dense_rank
 from anondb.run.persons_sql import KEYS, key_of
-from anondb.sqltree.build import call, cast, col, create_scratch, ident, named, query, string, table
+from anondb.sqltree.build import (
+    call,
+    cast,
+    col,
+    create_scratch,
+    ident,
+    named,
+    query,
+    scratch,
+    star,
+    string,
+    table,
+)
 from anondb.sqltree.tables import TEMPORARY, Scratch
 
 
@@ -28,24 +40,31 @@ class Key(StrEnum):
     DRAW = "draw"
     PSEUDONYM = "pseudonym"
     SHIFT = "shift"
+    NOISE = "noise"
+    SHUFFLE = "shuffle"
 
-    def within(self, seed: int, scope: str | None) -> str | None:
+    def within(self, seed: int, scope: str | None, changes: Collection[str] = ()) -> str | None:
         """What of a policy changes it: nothing, its seed, or its scope; None where the policy has no use for it."""
         if self in (Key.PSEUDONYM, Key.SHIFT):
             return scope
+        if self in (Key.NOISE, Key.SHUFFLE) and self not in changes:
+            return None
         return "" if self in (Key.ORDER, Key.ROW) else str(seed)
 
 
-def keys(names: Scratch, seed: int, scope: str | None = None) -> exp.Create:
-    """The run's keys, in one row."""
+def keys(names: Scratch, seed: int, scope: str | None = None, changes: Collection[str] = ()) -> exp.Create:
+    """The run's keys, in one row; with what was measured for noise, if there is any."""
     columns: list[exp.Expr] = []
-    sources: list[exp.Table] = []
+    sources: list[exp.Expr] = []
     for place, key in enumerate(Key, 1):
-        if (within := key.within(seed, scope)) is None:
+        if (within := key.within(seed, scope, changes)) is None:
             continue
         columns += [named(col(f"{part}_key", f"k{place}"), _column(key, part)) for part in ("inner", "outer")]
         derived = call("anondb.derived_key", string(key), string(within))
         sources.append(exp.Table(this=derived, alias=exp.TableAlias(this=ident(f"k{place}"))))
+    if Key.NOISE in changes:
+        columns.append(star("m"))
+        sources.append(scratch(names.measures, "m"))
     joins = [exp.Join(this=source, kind="CROSS") for source in sources[1:]]
     return create_scratch(names.keys, query(columns, sources[0], joins=joins))
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from anondb.errors import Problem
 from anondb.policy.check import written
 from anondb.policy.model import Column, Policy, Role
+from anondb.policy.names import quoted
 from anondb.run.kept import LinkedRows
 from anondb.run.linked_sql import relation_text
 from anondb.run.statement import Runner, Statement, row
-from anondb.sqltree.released import Pseudonym, Shift
+from anondb.sqltree.released import Noise, Pseudonym, Rounded, Shift, Shuffled
 from anondb.sqltree.tables import DATE_TYPES, Relation, SourceColumn
 
 if TYPE_CHECKING:
@@ -32,7 +34,11 @@ def in_form(column: Column, source: SourceColumn, there: Mapping[str, SourceColu
         return replace(source, form=Pseudonym(column.type))
     if column.shift is not None:
         return replace(source, form=Shift(there[column.shift.by], column.shift.days))
-    return source
+    if column.noise is not None:
+        return replace(source, form=Noise(str(column.noise), list(there).index(column.name) + 1))
+    if column.round is not None:
+        return replace(source, form=Rounded(str(column.round)))
+    return replace(source, form=Shuffled()) if column.shuffle else source
 
 
 def misfits(policy: Policy, column: Column, there: Mapping[str, SourceColumn]) -> Iterator[Problem]:
@@ -52,6 +58,34 @@ def misfits(policy: Policy, column: Column, there: Mapping[str, SourceColumn]) -
             place,
             f'"{column.name}" is {source.type}, and only dates and timestamps move by days',
             "leave shift out, or cast it to a date in a view of the source",
+        )
+
+    yield from _unchangeable(place, column, source)
+
+
+def _unchangeable(place: str, column: Column, source: SourceColumn) -> Iterator[Problem]:
+    """Types that have no noise, or nothing to be rounded to."""
+    name, step = quoted(column.name), column.round
+    if column.noise is not None and not source.is_number:
+        hint = "dates move by shift, and are rounded" if source.is_date else "texts are exchanged by shuffle"
+        yield Problem(
+            place, f"{name} is {source.type}, and only numbers get noise", f"leave noise out: {hint}"
+        )
+    if isinstance(step, str) and not source.is_date:
+        hint = "numbers are rounded to a number: round = 100" if source.is_number else "leave round out"
+        yield Problem(place, f"{name} is {source.type}, and only dates are rounded to a {step}", hint)
+    elif isinstance(step, str) and source.base == "date" and step in ("hour", "day"):
+        hint = 'round it to more: round = "month"'
+        yield Problem(place, f"{name} is a date, which rounding to a {step} would leave as it is", hint)
+    elif isinstance(step, Decimal) and not source.is_number:
+        hint = 'dates are rounded to a unit: round = "month"' if source.is_date else "leave round out"
+        yield Problem(place, f"{name} is {source.type}, and only numbers are rounded to multiples", hint)
+    elif isinstance(step, Decimal) and source.is_whole and (step != int(step) or step == 1):
+        hint = "round it to a whole number of at least 2: round = 10"
+        yield Problem(
+            place,
+            f"{name} is {source.type}, and its multiples of {step} are no fewer or no whole numbers",
+            hint,
         )
 
 

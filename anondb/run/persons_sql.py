@@ -1,6 +1,6 @@
-"""Columns that are released in a form of a person's own: pseudonyms, and dates that move with the person.
+"""Columns that are released in a form of their own: pseudonyms, dates that move with the person, changed numbers.
 
-Both come from keys that only the server has. A form is applied where a value is read from the source, so that nothing
+Most come from keys that only the server has. A form is applied where a value is read from the source, so that nothing
 behind that sees the value itself.
 """
 
@@ -10,9 +10,10 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
+from anondb.run.perturbed_sql import noisy, rounded
 from anondb.sqltree.build import call, cast, col, number, scratch, string
 from anondb.sqltree.equality import grouping_value
-from anondb.sqltree.released import Pseudonym, Shift
+from anondb.sqltree.released import Noise, Pseudonym, Rounded, Shift
 from anondb.sqltree.tables import Scratch, SourceColumn
 
 KEYS = "key"
@@ -32,12 +33,16 @@ def kept_value(column: SourceColumn, of: str) -> exp.Expr:
                 moved = exp.Mul(this=moved, expression=cast(string("1 day"), "interval"))
             typed = value if column.type == column.compared_as else cast(value, column.compared_as or "date")
             return exp.Add(this=typed, expression=moved)
-    return value
+        case Noise() as noise:
+            return noisy(column, noise, of, key_of("noise"), KEYS)
+        case Rounded() as form:
+            return rounded(column, form, of)
+    return value  # also of what is exchanged in its class, once that is known
 
 
 def with_keys_of_forms(select: exp.Select, names: Scratch, columns: Iterable[SourceColumn]) -> exp.Select:
-    """Gives a query the run's keys, if any of these columns has a form."""
-    if any(column.form is not None for column in columns):
+    """Gives a query the run's keys, if any of these columns has a form that is made with one."""
+    if any(isinstance(column.form, Pseudonym | Shift | Noise) for column in columns):
         select.append("joins", exp.Join(this=scratch(names.keys, KEYS), kind="CROSS"))
     return select
 

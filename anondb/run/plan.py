@@ -13,7 +13,7 @@ from anondb.policy.model import Name, Policy
 from anondb.releases.following import Following
 from anondb.run.linked.plan import LinkedPlan
 from anondb.run.snapshot import BuiltInfo, TargetInfo
-from anondb.sqltree.released import Pseudonym, Shift
+from anondb.sqltree.released import Noise, Pseudonym, Shift, Shuffled
 from anondb.sqltree.tables import ItemRows, Quasi, Relation, Scratch, Sensitive, SourceColumn
 
 EVALUATIONS = ("basic", "full", "none")
@@ -90,6 +90,17 @@ class Plan:
         if not any(isinstance(column.form, Pseudonym | Shift) for column in self.columns):
             return None
         return self.policy.scope or str(Name(self.target.schema, self.target.name))
+
+    @property
+    def noisy(self) -> tuple[SourceColumn, ...]:
+        """The columns that are released with noise."""
+        return tuple(column for column in self.columns if isinstance(column.form, Noise))
+
+    @property
+    def changes(self) -> frozenset[str]:
+        """What keys are needed for besides those of all runs."""
+        shuffled = any(isinstance(column.form, Shuffled) for column in self.columns)
+        return frozenset({"noise"} if self.noisy else ()) | frozenset({"shuffle"} if shuffled else ())
 
     @property
     def kept(self) -> tuple[SourceColumn, ...]:

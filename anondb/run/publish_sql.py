@@ -16,6 +16,7 @@ from anondb.models.sql import Models, class_rows, judged_rows
 from anondb.run.encode_sql import with_dictionaries
 from anondb.run.keyed_sql import Key, keyed_rank, row_order, with_keys
 from anondb.run.persons_sql import kept_value
+from anondb.run.shuffled_sql import exchanged
 from anondb.sqltree.build import (
     call,
     cast,
@@ -30,8 +31,8 @@ from anondb.sqltree.build import (
     table,
 )
 from anondb.sqltree.equality import grouping_value
-from anondb.sqltree.released import Typed
-from anondb.sqltree.tables import Quasi, Relation, Scratch, SourceColumn
+from anondb.sqltree.released import Shuffled, Typed
+from anondb.sqltree.tables import TEMPORARY, Quasi, Relation, Scratch, SourceColumn
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,22 @@ def insert_records(
     kept = [kept_value(column, "s") for column in kept_columns(columns, chosen)]
     rows = ordered(chosen, kept, "v").from_(table(source.name, source.schema, "s"))
     rows = rows.join(scratch(names.combinations, "v"), on=exp.and_(*map(same_value, chosen)))
-    return insert_ordered(fresh, columns, chosen, with_keys(rows, names))
+    return insert_ordered(fresh, columns, chosen, in_their_classes(rows, names, columns, chosen))
+
+
+def in_their_classes(
+    rows: exp.Select,
+    names: Scratch,
+    columns: Sequence[SourceColumn],
+    chosen: Sequence[Chosen],
+    schema: str = TEMPORARY,
+) -> exp.Select:
+    """Rows of the source in order, with the run's keys; values that are to be exchanged in their class, exchanged."""
+    kept = kept_columns(columns, chosen)
+    shuffled = [place for place, column in enumerate(kept, 1) if isinstance(column.form, Shuffled)]
+    if not shuffled:
+        return with_keys(rows, names, schema)
+    return exchanged(rows, names, list(shown_in(chosen).values()), len(kept), shuffled, schema)
 
 
 def all_rows(release: Relation, limit: int | None = None) -> exp.Select:

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from anondb.run.keyed_sql import with_keys
 from anondb.run.persons_sql import kept_value
-from anondb.run.publish_sql import Chosen, kept_columns, ordered, released_as, same_value
+from anondb.run.publish_sql import Chosen, in_their_classes, kept_columns, ordered, released_as, same_value
 from anondb.sqltree.build import (
     call,
     cast,
@@ -122,7 +121,8 @@ def release(
     rows = rows.join(table(names.combinations, SHARED, "v"), on=exp.and_(hashed, same))
     released = released_as(columns, chosen)
     typed = [named(_typed(col(released[c.name], "x"), c), c.name) for c in made]
-    select = exp.select(*typed).from_(with_keys(rows, names, SHARED).subquery("x"))
+    placed = in_their_classes(rows, names, columns, chosen, SHARED)
+    select = exp.select(*typed).from_(placed.subquery("x"))
     return _unlogged(fresh, select) if unlogged else _create(fresh, select)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from anondb.sqltree.released import Pseudonym, Shift, Typed
+from anondb.sqltree.released import Form, Noise, Pseudonym, Rounded, Shift, Shuffled, Typed
 
 # Types whose equal values have equal texts, so that the fast typed grouping and the text agree. Values of all
 # others (numeric 1.0 = 1.00, float8 -0 = 0, interval '1 mon' = '30 days', …) can have several spellings.
@@ -36,7 +36,7 @@ class SourceColumn:
     unique: bool = False  # no two rows have the same value, and none has NULL
     compared_as: str | None = "text"  # its base type, which says what values are equal; None if it does not
     indistinct: str | None = None  # a collation that takes texts of different bytes for equal
-    form: Pseudonym | Shift | Typed | None = None  # in which it is released, where not as it is
+    form: Form | None = None  # in which it is released, where not as it is
 
     @property
     def as_released(self) -> SourceColumn:
@@ -44,8 +44,10 @@ class SourceColumn:
         match self.form:
             case Pseudonym(type_):
                 return replace(self, type=type_, base=type_, collation=None, unique=False, form=None)
-            case Shift():
+            case Shift() | Noise() | Rounded():
                 return replace(self, type=self.compared_as or self.type, unique=False, form=None)
+            case Shuffled():
+                return replace(self, form=None)
         return self
 
     @property
@@ -64,7 +66,8 @@ class SourceColumn:
 
     @property
     def equals_are_copies(self) -> bool:
-        return self.form is not None or self.base in _COPIES
+        own = self.form is None or isinstance(self.form, Shuffled)
+        return not own or self.base in _COPIES
 
     @property
     def has_one_text(self) -> bool:

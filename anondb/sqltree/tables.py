@@ -151,6 +151,11 @@ class Scratch:
         return f"r{self.run}_key"
 
     @property
+    def measures(self) -> str:
+        """Of columns that get noise, how far their values lie apart, and how many digits they have; one row."""
+        return f"r{self.run}_measure"
+
+    @property
     def raw(self) -> str:
         """Distinct combinations v1 … of the source's own values, with their counts n.
 

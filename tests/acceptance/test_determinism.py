@@ -154,7 +154,7 @@ def test_several_processes_write_the_bytes_that_one_writes(
     assert several[1:] == one[1:]
 
 
-def test_several_processes_write_pseudonyms_and_numbers_in_their_forms(clinic: Clinic) -> None:
+def test_several_processes_write_every_form_of_a_column(clinic: Clinic) -> None:
     """Whoever writes the rows: what is not to be released as it is, is not."""
     clinic.execute(SHARED)
     columns = {
@@ -162,7 +162,11 @@ def test_several_processes_write_pseudonyms_and_numbers_in_their_forms(clinic: C
         "age": '{ role = "quasi", hierarchy = { widths = [5, 10] }, release = ["lower", "mean"] }',
         "ward": MASK_ALL,
         "e": '{ role = "other", shift = { by = "name", days = 99 }, keep = "identifying" }',
-    } | dict.fromkeys("abcdfg", IDENTIFIER)
+        "a": '{ role = "other", shuffle = true, keep = "identifying" }',
+        "b": '{ role = "other", shuffle = true }',
+        "d": '{ role = "other", round = 5, keep = "identifying" }',
+        "g": '{ role = "other", noise = 0.2, keep = "identifying" }',
+    } | dict.fromkeys("cf", IDENTIFIER)
     policy = clinic.policy(columns, source="hospital.shared", privacy="k = 4")
     options = " ".join(f"-c {name}={value}" for name, value in PROCESSES.items())
     seen = []

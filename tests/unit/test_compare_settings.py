@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from anondb.compare.compare import settings_of, variant
@@ -133,6 +135,18 @@ def test_levels_do_not_bound_partitions_and_that_is_told() -> None:
     found = variant(policy(levels=", min_level = 1"), setting("mondrian"))
     assert [column.min_level for column in found.policy.quasi] == [0, 0, 0]
     assert 'the levels of "age" are not bounded: mondrian gives it none' in found.ignored
+
+
+def test_forms_that_an_algorithm_does_not_read_are_dropped_and_that_is_told() -> None:
+    said = policy(levels=', release = "midpoint"')
+    found = variant(said, setting("fusion"))
+    assert {column.release for column in found.policy.quasi} == {("text",)}
+    assert [line for line in found.ignored if "release" in line] == [
+        'the release of "age" is not read by fusion, which releases labels'
+    ]
+    shuffled = tuple(replace(column, shuffle=column.name == "diagnosis") for column in said.columns)
+    found = variant(replace(said, columns=shuffled), setting("datafly"))
+    assert not any("exchanged" in line for line in found.ignored)
 
 
 def test_weights_of_columns_that_are_not_tried_are_dropped() -> None:

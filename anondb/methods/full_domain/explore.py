@@ -21,8 +21,8 @@ MOST_NODES = 200_000  # in a listing of all
 def explored(method: FullDomain, job: Job, *, full: bool) -> OpenLattice:
     """Searches as a run would, and tells what it knows of each node; `full` checks every one."""
     plan, names = job.plan, job.plan.scratch(job.run)
-    if plan.scope is not None:
-        take_keys(job.db, plan, names)
+    if plan.scope is not None or plan.noisy:
+        take_keys(job.db, job.engine, plan, names)
     encoded = encode(job.db, job.engine, plan, names, job.options)
     refuse_impossible(plan, encoded)
     search = searching.prepare(job.db, plan, names, encoded, job.options)

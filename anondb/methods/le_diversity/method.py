@@ -29,6 +29,7 @@ class LeDiversity(ReleaseMethod):
     )
     keys = frozenset({"seed"})
     models = (Model,)
+    refused_shuffle = "its classes have their quasi-identifiers as they are, beside which values are read"
     # What fits no class is left out, mostly records of the most frequent values. A share that is counted in a
     # release is off by no more than the share of what was left out: a fifth is the most that nobody asked for.
     suppression = 0.2

@@ -82,7 +82,7 @@ class Anatomy:
     def encode(self) -> None:
         """The one pass over the source; all else is read from its copy."""
         db, plan, names = self.db, self.plan, self.names
-        take_keys(db, plan, names)
+        take_keys(db, self.job.engine, plan, names)
         self.records = self.job.engine.copy_records(
             "copy source", lambda source: sql.copy(names, source, plan.columns)
         )

@@ -30,6 +30,7 @@ class Mdav(ReleaseMethod):
     keys = frozenset({"seed", "weights"})
     column_keys = frozenset({"set", "items", "ontology", "stop_words"})
     models = (LDiversity,)
+    refused_shuffle = "its records are released by their number, with what is copied beside it"
 
     def check(self, spot: Spot, policy: PolicyKeys) -> None:
         """One quasi-identifier is a set; those beside it are compared as they are."""

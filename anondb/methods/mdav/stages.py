@@ -110,7 +110,7 @@ class Microaggregation:
     def encode(self) -> None:
         """The one pass over the source, and the concepts of its texts."""
         db, plan, names = self.db, self.plan, self.names
-        take_keys(db, plan, names)
+        take_keys(db, self.job.engine, plan, names)
         kept = [*plan.kept, *(quasi.column for quasi in self.beside)]
         self.job.engine.copy_records(
             "records", lambda source: sets.records(names, source, kept, self.column, plan.items)
