@@ -49,7 +49,7 @@ from anondb.policy.linked import (
 from anondb.policy.model import Column, LinkedTable, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
 from anondb.policy.persons import read_shift
-from anondb.policy.perturbed import read_noise, read_round
+from anondb.policy.perturbed import check_stays_so, read_noise, read_round
 from anondb.policy.released import read_release
 from anondb.policy.rules import check_together
 from anondb.releases.following import CHANGES, LEAVERS
@@ -119,6 +119,7 @@ def _several(spot: Spot, document: Table, text: str) -> Policy:
         check_together(
             here, {**table, "privacy": privacy | own, "method": method}, document["table"][number - 1]
         )
+        check_stays_so(here, table.get("columns", {}), followed=False)
         problems += here.problems(document["table"][number - 1])
     if spot.reported or problems or unfit:
         raise PolicyError([*spot.problems(document), *problems, *unfit])

@@ -79,6 +79,22 @@ def check_perturbed(
             _check_shuffle(here.at("shuffle"), name, policy, method, methods)
 
 
+def check_stays_so(spot: Spot, columns: Table, *, followed: bool) -> None:
+    """Reports changes that depend on all records, where a release consists of what others released before."""
+    reason = (
+        "with a key records are followed from release to release, and all of them would change with each"
+        if followed
+        else "rows of linked tables are released with their persons, and not by the classes of one table"
+    )
+    for name, column in columns.items():
+        for key in ("noise", "shuffle"):
+            if column.get(key):
+                spot.at("columns", name, key).report(
+                    f"{quoted(name)} has {key}, and {reason}",
+                    "leave the key out; numbers and dates can be rounded: round",
+                )
+
+
 def _check_shuffle(
     spot: Spot,
     name: str,

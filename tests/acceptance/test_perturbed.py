@@ -217,6 +217,13 @@ def test_changes_that_do_not_fit_are_refused(stays: Database, columns: dict[str,
     assert problem.hint
 
 
+def test_what_depends_on_all_records_does_not_go_with_records_that_are_followed(stays: Database) -> None:
+    followed = policy(name={"role": "identifier"}, weight=other(noise=0.1), cost=other(round=5))
+    with pytest.raises(PolicyError) as refusal:
+        stays.run(followed | {"key": "name"})
+    assert any('"weight" has noise, and with a key' in problem.message for problem in refusal.value.problems)
+
+
 def test_methods_that_exchange_nothing_say_so(stays: Database) -> None:
     model = {"le_diversity": {"column": "kind", "l": 2, "e": 1}}
     with pytest.raises(PolicyError, match="le_diversity does not exchange values"):

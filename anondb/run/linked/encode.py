@@ -47,7 +47,7 @@ class EncodedTables:
 def encode(job: Job, linked: LinkedPlan, names: LinkedScratch) -> EncodedTables:
     """Columns first, so that the one copy of each table has their codes."""
     db = job.db
-    single.take_keys(db, job.plan, names.keys)
+    single.take_keys(db, job.engine, job.plan, names.keys)
     columns: dict[int, Encoded] = {}
     for table in linked.tables:
         options = replace(job.options, allow_empty=job.options.allow_empty or table.parent is not None)
