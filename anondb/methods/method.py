@@ -167,9 +167,7 @@ class ReleaseMethod(ABC):
     column_keys: ClassVar[frozenset[str]] = frozenset({"hierarchy"})
     """Keys of quasi-identifiers that it reads, of those that not all methods do."""
 
-    suppression: ClassVar[float] = (
-        0.0  # the share of records that may be left out where a policy does not say
-    )
+    suppression: ClassVar[float] = 0.0  # the share of records that may be left out if a policy does not say
     without_levels: ClassVar[str] = "each class has values of its own"
     """What a report says of a quasi-identifier that has no level."""
     headline_metrics: ClassVar[Mapping[str, str]] = {}
@@ -329,8 +327,9 @@ class ReleaseMethod(ABC):
 
     def _read(self, column: Column) -> Column:
         """A column without what means nothing to this method."""
+        column = column if self.refused_shuffle is None else replace(column, shuffle=False)
         if column.role is not Role.QUASI:
-            return column if self.refused_shuffle is None else replace(column, shuffle=False)
+            return column
         if "ontology" not in self.column_keys:
             column = replace(column, ontology=())
         if "release" not in self.column_keys:
