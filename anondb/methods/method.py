@@ -327,9 +327,8 @@ class ReleaseMethod(ABC):
 
     def _read(self, column: Column) -> Column:
         """A column without what means nothing to this method."""
-        column = column if self.refused_shuffle is None else replace(column, shuffle=False)
         if column.role is not Role.QUASI:
-            return column
+            return replace(column, shuffle=column.shuffle and self.refused_shuffle is None)
         if "ontology" not in self.column_keys:
             column = replace(column, ontology=())
         if "release" not in self.column_keys:

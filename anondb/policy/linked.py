@@ -11,6 +11,7 @@ from anondb.models.registry import SENSITIVE_MODELS
 from anondb.policy.check import Key, Spot, Table, read_name, read_table, read_text, shown
 from anondb.policy.model import Name, Parent, Role
 from anondb.policy.names import quoted
+from anondb.policy.perturbed import INSTEAD, all_of_one
 
 KNOWS = (0, 1, 2, "all")
 ORPHANS = ("refuse", "leave out")
@@ -90,6 +91,9 @@ def check_linked(spot: Spot, keys: Table, tables: Sequence[Table]) -> list[Probl
         place = f"{spot.file} [[table]] {number}"
         problems += _same(place, table, tables[: number - 1])
         problems += _parents(place, table, targets, tables)
+        for column, key in all_of_one(table.get("columns", {})):
+            told = f"{quoted(column)} has {key}, and rows of linked tables have no classes of one table"
+            problems.append(Problem(place, told, INSTEAD))
     roots = [table for table in tables if "parent" not in table]
     if len(roots) != 1 and not problems:
         told = "no table is" if not roots else f"{len(roots)} tables are"

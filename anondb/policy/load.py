@@ -48,8 +48,7 @@ from anondb.policy.linked import (
 )
 from anondb.policy.model import Column, LinkedTable, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
-from anondb.policy.persons import read_shift
-from anondb.policy.perturbed import check_stays_so, read_noise, read_round
+from anondb.policy.perturbed import FORMS_OF_KEPT
 from anondb.policy.released import read_release
 from anondb.policy.rules import check_together
 from anondb.releases.following import CHANGES, LEAVERS
@@ -119,7 +118,6 @@ def _several(spot: Spot, document: Table, text: str) -> Policy:
         check_together(
             here, {**table, "privacy": privacy | own, "method": method}, document["table"][number - 1]
         )
-        check_stays_so(here, table.get("columns", {}), followed=False)
         problems += here.problems(document["table"][number - 1])
     if spot.reported or problems or unfit:
         raise PolicyError([*spot.problems(document), *problems, *unfit])
@@ -277,10 +275,7 @@ COLUMN: Mapping[str, Key] = {
     "keep": Key(choice(("identifying",))),
     "release": Key(read_release),
     "type": Key(choice(("uuid", "text"))),
-    "shift": Key(read_shift),
-    "noise": Key(read_noise),
-    "round": Key(read_round),
-    "shuffle": Key(read_flag),
+    **FORMS_OF_KEPT,
 }
 PRIVACY: Mapping[str, Key] = {
     "k": Key(read_count),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from anondb.errors import UsageError
-from anondb.policy.check import PolicyKeys, Spot, Table, choice, read_number, shown
+from anondb.policy.check import Key, PolicyKeys, Spot, Table, choice, read_flag, read_number, shown
 from anondb.policy.model import Role
 from anondb.policy.names import quoted
+from anondb.policy.persons import read_shift
 
 if TYPE_CHECKING:
     from anondb.methods.method import ReleaseMethod
@@ -18,6 +19,7 @@ MOST_NOISE = 10
 UNITS = ("hour", "day", "week", "month", "quarter", "year")
 """What dates are rounded to."""
 CHANGES = ("noise", "round", "shuffle")
+INSTEAD = "leave the key out; numbers and dates can be rounded: round"
 _HINTS = {
     Role.QUASI: "leave the key out: a quasi-identifier is generalized",
     Role.SENSITIVE: "leave the key out: what a model protects is counted as it is",
@@ -45,6 +47,15 @@ def read_round(spot: Spot, value: object) -> Decimal | str:
             message, hint=f'to multiples of 100: {spot.name} = 100; dates: {spot.name} = "month"'
         )
     return step
+
+
+FORMS_OF_KEPT: Mapping[str, Key] = {
+    "shift": Key(read_shift),
+    "noise": Key(read_noise),
+    "round": Key(read_round),
+    "shuffle": Key(read_flag),
+}
+"""Keys of a column that is not generalized: what becomes of its values."""
 
 
 def changes_of(column: Table) -> list[str]:
@@ -79,20 +90,20 @@ def check_perturbed(
             _check_shuffle(here.at("shuffle"), name, policy, method, methods)
 
 
-def check_stays_so(spot: Spot, columns: Table, *, followed: bool) -> None:
-    """Reports changes that depend on all records, where a release consists of what others released before."""
-    reason = (
-        "with a key records are followed from release to release, and all of them would change with each"
-        if followed
-        else "rows of linked tables are released with their persons, and not by the classes of one table"
+def all_of_one(columns: Table) -> Iterator[tuple[str, str]]:
+    """Columns and keys by which a value depends on all records of one table."""
+    return (
+        (name, key) for name, column in columns.items() for key in ("noise", "shuffle") if column.get(key)
     )
-    for name, column in columns.items():
-        for key in ("noise", "shuffle"):
-            if column.get(key):
-                spot.at("columns", name, key).report(
-                    f"{quoted(name)} has {key}, and {reason}",
-                    "leave the key out; numbers and dates can be rounded: round",
-                )
+
+
+def check_followed(spot: Spot, columns: Table) -> None:
+    """Records that are followed from release to release would all change with each."""
+    for name, key in all_of_one(columns):
+        spot.at("columns", name, key).report(
+            f"{quoted(name)} has {key}, and with a key records are followed, which would all change with each release",
+            INSTEAD,
+        )
 
 
 def _check_shuffle(

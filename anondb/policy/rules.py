@@ -14,7 +14,7 @@ from anondb.policy.columns import check_columns
 from anondb.policy.model import Role
 from anondb.policy.names import quoted
 from anondb.policy.persons import check_persons
-from anondb.policy.perturbed import check_perturbed, check_stays_so
+from anondb.policy.perturbed import check_followed, check_perturbed
 from anondb.policy.released import check_released
 
 Roles = Mapping[str, Role | None]
@@ -46,7 +46,7 @@ def check_together(spot: Spot, tables: Table, document: Table) -> None:
     check_released(spot, keys, algorithm, METHODS)
     check_perturbed(spot, keys, algorithm, METHODS)
     if tables.get("key"):
-        check_stays_so(spot, tables["columns"], followed=True)
+        check_followed(spot, tables["columns"])
     check_persons(spot, tables["columns"], roles, "scope" in tables)
     if algorithm:
         algorithm.check(spot, keys)

@@ -1,11 +1,11 @@
--- Numbers that are released changed: with noise, or rounded. What noise is drawn from is a hash that the
--- caller has made with a key of the installation; no key comes here.
+-- Numbers that are released changed: with noise, or rounded. What noise is drawn from is a hash
+-- that the caller has made with a key of the installation; no key comes here.
 
 create function anondb.noisy(value numeric, hash bytea, deviation numeric, digits int,
                              relative numeric, lowest numeric, highest numeric) returns numeric
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
--- Box and Muller 1958: a normal draw of two uniform ones, of 48 bits each. What lies beyond a type's
--- bounds goes to the other side.
+-- Box and Muller 1958: a normal draw of two uniform ones, of 48 bits each. What lies beyond the
+-- bounds of a type goes to the other side.
 declare
     v_radius double precision;
     v_angle double precision;
@@ -18,7 +18,8 @@ begin
     end if;
     v_radius := (('x' || encode(substring(hash, 1, 6), 'hex'))::bit(48)::bigint + 1) / 2.0 ^ 48;
     v_angle := ('x' || encode(substring(hash, 7, 6), 'hex'))::bit(48)::bigint / 2.0 ^ 48;
-    v_noise := round((sqrt(-2 * ln(v_radius)) * cos(2 * pi() * v_angle))::numeric * deviation, digits);
+    v_noise := round(
+        (sqrt(-2 * ln(v_radius)) * cos(2 * pi() * v_angle))::numeric * deviation, digits);
     v_least := greatest(1 / 10::numeric ^ digits, abs(value) * relative);
     if abs(v_noise) < v_least then
         v_noise := case when v_angle between 0.25 and 0.75 then -v_least else v_least end;
@@ -30,7 +31,7 @@ begin
     return case when relative = 0 then round(v_changed, digits) else v_changed end;
 end $$;
 comment on function anondb.noisy(numeric, bytea, numeric, int, numeric, numeric, numeric) is
-'A number with normal noise of this standard deviation, drawn by a hash, rounded to so many digits, '
+'A number with normal noise of this standard deviation, drawn by a hash, rounded to its digits, '
 'and never 0: at least one unit of the last digit, or this part of the value. NULL of NULL and of '
 'what is not finite. Between the bounds, where there are any.';
 
