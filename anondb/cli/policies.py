@@ -16,6 +16,7 @@ from anondb.cli.output import RunProgress, echo, echo_json, out, plain, table
 from anondb.errors import NoColumnsError, UsageError
 from anondb.models.k_anonymity import KAnonymity
 from anondb.models.registry import without_k
+from anondb.models.star_matches import StarMatches
 from anondb.policy.check import written
 from anondb.policy.load import load
 from anondb.policy.model import Policy
@@ -164,6 +165,9 @@ def print_result(result: Result) -> None:
     if result.tables:
         told = result.finding.promised(result) or _without_k(result)
         out.print(f"Its tables are {' and '.join(map(plain, result.tables))}. {plain(told)}", soft_wrap=True)
+    elif (matched := result.metrics.get("star_matches_min")) is not None:
+        out.print(StarMatches.sentence(matched, f"{matched}", None, None))
+        out.print(StarMatches.beside(result.k))
     elif result.released:
         out.print(KAnonymity.sentence(result.k, f"{result.k}", None, _variant(result)))
     for kept in result.kept:

@@ -21,6 +21,9 @@ CATALOGUE = (
            "Records of the largest class."),
     Metric("persons_min", "k: fewest persons in a class", "models", "higher", "count", "release",
            "The fewest different persons in a class."),
+    Metric("star_matches_min", "Matches where * is anything", "models", "higher", "count", "release",
+           "The fewest records that a released one agrees with where neither has a star, itself among them. This is "
+           "not k-anonymity."),
     *[metric for model in SENSITIVE_MODELS for metric in model.metrics],
     # what it is worth
     Metric("texts", "Texts", "utility", "none", "count", "run",

@@ -310,7 +310,7 @@ class ReleaseMethod(ABC):
         columns = tuple(self._read(column) for column in policy.columns)
         privacy = policy.privacy
         if privacy.suppress == "cells" and not self.suppresses_cells:
-            privacy = replace(privacy, suppress="remove")
+            privacy = replace(privacy, suppress="remove", stars="value")
         return replace(policy, method=method, columns=columns, privacy=privacy)
 
     def summary(self, data: ReportData, run: RunSummary) -> Iterable[str]:

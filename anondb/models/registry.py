@@ -10,6 +10,7 @@ from anondb.models.k_anonymity import KAnonymity
 from anondb.models.l_diversity import LDiversity
 from anondb.models.le_diversity import LeDiversity
 from anondb.models.model import ClassModel, PrivacyModel, SensitiveModel
+from anondb.models.star_matches import StarMatches
 from anondb.models.t_closeness import TCloseness
 from anondb.policy.check import Table
 
@@ -23,7 +24,7 @@ SENSITIVE_MODELS: tuple[type[SensitiveModel], ...] = (
 """A new model is a file of this room and a line here."""
 
 CLASS_MODELS = tuple(model for model in SENSITIVE_MODELS if issubclass(model, ClassModel))
-_ALL: tuple[type[PrivacyModel], ...] = (KAnonymity, *SENSITIVE_MODELS)
+_ALL: tuple[type[PrivacyModel], ...] = (KAnonymity, StarMatches, *SENSITIVE_MODELS)
 MODELS = {model.name: model for model in _ALL}
 
 

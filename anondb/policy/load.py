@@ -281,6 +281,7 @@ PRIVACY: Mapping[str, Key] = {
     "k": Key(read_count),
     "suppression": Key(read_share),
     "suppress": Key(choice(("cells", "remove", "mask", "rows"))),
+    "stars": Key(choice(("value", "match"))),
     "nulls": Key(choice(("value", "suppress"))),
     "unit": Key(read_text),
     "changes": Key(choice(CHANGES)),

@@ -112,6 +112,7 @@ class Privacy:
     k: int = 1  # which demands nothing: a policy may leave k out where another model protects
     suppression: float = 0.0
     suppress: str = "remove"  # or "mask", or "cells"; of linked tables "rows"
+    stars: str = "value"  # of suppressed cells; or "match": one matches anything
     nulls: str = "value"  # or "suppress"
     unit: str | None = None  # the column that names the person; k then counts persons
     models: tuple[SensitiveModel, ...] = ()  # of sensitive columns
@@ -121,6 +122,11 @@ class Privacy:
     max_rows: int | None = None  # of linked tables: of a person in each table below
     orphans: str = "refuse"  # of linked tables: rows without a parent; or "leave out"
     suppression_rows: float = 0.0  # of linked tables: the share of rows that may be left out
+
+    @property
+    def stars_match(self) -> bool:
+        """A suppressed cell counts as any value, so that k is no size of classes."""
+        return self.suppress == "cells" and self.stars == "match"
 
     def may_suppress(self, records: int) -> int:
         """How many of so many records may be left out; exact, where 0.29 * 100 would be 28.999…"""

@@ -52,6 +52,7 @@ def check_together(spot: Spot, tables: Table, document: Table) -> None:
         algorithm.check(spot, keys)
     check_models(spot, privacy, algorithm)
     _check_cells(spot, privacy, algorithm)
+    _check_stars(spot, privacy)
     _check_weights(spot.at("method", "weights"), method.get("weights", {}), roles)
     _check_unit(spot.at("privacy", "unit"), privacy, roles, tables["columns"])
     _check_key(spot.at("key"), tables.get("key"), privacy, roles)
@@ -88,6 +89,22 @@ def check_models(spot: Spot, privacy: Table, algorithm: ReleaseMethod | None) ->
             spot.at("privacy", model.name).report(
                 algorithm.without_model(model), f"choose an algorithm that does: {able}"
             )
+
+
+def _check_stars(spot: Spot, privacy: Table) -> None:
+    """What a star counts as is asked where there are stars; where it matches anything there are no classes to judge."""
+    if "stars" in privacy and privacy.get("suppress", "remove") != "cells":
+        spot.at("privacy", "stars").report(
+            "stars says how suppressed cells are counted, and no cells are suppressed",
+            'set suppress = "cells", or leave stars out',
+        )
+    elif privacy.get("stars") == "match":
+        for model in SENSITIVE_MODELS:
+            if model.name in privacy:
+                spot.at("privacy", model.name).report(
+                    f"{model.title} is judged in classes, and where stars match anything a record is in no class",
+                    "leave stars out: a star is a value of its own then; or leave the model out",
+                )
 
 
 def _check_cells(spot: Spot, privacy: Table, algorithm: ReleaseMethod | None) -> None:

@@ -93,7 +93,7 @@ def promise(plan: Plan) -> dict[str, Any]:
         for model in privacy.models
     ]
     return {
-        "k": privacy.k,
+        "k": None if privacy.stars_match else privacy.k,
         "unit": privacy.unit,
         "quasi": [q.name for q in plan.quasi],
         "kept": [column.name for column in plan.columns if column.name not in quasi],

@@ -125,6 +125,8 @@ def by_column(metrics: Sequence[ReportedMetric], section: str) -> Chart | None:
         Bars(labels[name], colours[place % len(colours)], [values.get((column, name)) for column in columns])
         for place, name in enumerate(drawn_names)
     ]
+    if not any(value for bars in series for value in bars.values):
+        return None  # nothing but zeros is no picture; the tables have them
     first = {column: values.get((column, names[0])) or 0.0 for column in columns}
     worst = max(columns, key=lambda column: first[column])
     title = "Loss by column" if section == "utility" else "Risk by column"

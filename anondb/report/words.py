@@ -9,6 +9,7 @@ from math import isfinite
 from anondb.methods.registry import METHODS
 from anondb.models.k_anonymity import KAnonymity
 from anondb.models.registry import MODELS, without_k
+from anondb.models.star_matches import StarMatches
 from anondb.report.forms import form_sentences
 from anondb.report.model import ComparedRun, PrivacyModel, ReportData, RunSummary
 from anondb.run.run_account import STARRED
@@ -92,6 +93,8 @@ def _privacy(data: ReportData, run: RunSummary) -> Iterator[str]:
     one, several = ("person", "persons") if by_person else ("record", "records")
     if no_k := without_k((model.kind, model.variant) for model in data.models):
         yield no_k
+    elif any(model.kind == StarMatches.name for model in data.models):
+        yield StarMatches.beside(run.k)
     elif others > 0:
         variant = next((model.variant for model in data.models if model.kind == KAnonymity.name), None)
         yield KAnonymity.sentence(run.k, f"{run.k}", None, variant)

@@ -13,6 +13,7 @@ from typing import Any
 
 from anondb.hierarchies.forms import Hierarchy
 from anondb.models.k_anonymity import KAnonymity
+from anondb.models.star_matches import StarMatches
 from anondb.policy.model import Column, Privacy, Role
 from anondb.run import account_sql as figures
 from anondb.run.evaluate import Evaluating
@@ -114,7 +115,9 @@ def _built(built: BuiltInfo) -> str:
 def _models(privacy: Privacy, published: Published) -> Iterator[Account]:
     if published.rows == 0:
         return
-    if privacy.k > 1:
+    if published.matched is not None:
+        yield StarMatches(privacy.k).account(published.matched)
+    elif privacy.k > 1:
         k = published.smallest if published.persons is None else published.persons
         yield KAnonymity(privacy.k, privacy.unit).account(k)
     for model, reached in zip(privacy.models, published.models, strict=True):

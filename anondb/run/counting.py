@@ -98,7 +98,8 @@ class Counting(ABC):
 
     @property
     def promise(self) -> str:
-        return f"k = {self.plan.policy.privacy.k}"
+        privacy = self.plan.policy.privacy
+        return f"k = {privacy.k}" + (" where a star matches anything" if privacy.stars_match else "")
 
     def result(self, seconds: dict[str, float]) -> Result:
         plan, encoded, published = self.plan, self.encoded, self.published

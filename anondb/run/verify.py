@@ -6,19 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, prod
 
-from anondb.errors import VerificationError
+from anondb.errors import UsageError, VerificationError
 from anondb.methods.method import Job
 from anondb.methods.outcome import Classes, Levels
 from anondb.models.k_anonymity import KAnonymity
 from anondb.models.sql import Judged, Models
+from anondb.models.star_matches import StarMatches
 from anondb.policy.model import Privacy
 from anondb.run import frequency_sql as frequency
+from anondb.run import stars_sql as stars
 from anondb.run import verify_sql as audit
 from anondb.run.encode import Encoded, chosen_levels
+from anondb.run.encode_sql import analyze
 from anondb.run.plan import Plan
 from anondb.run.statement import MANY, Statement, row
 from anondb.sqltree.tables import Relation, Scratch, released_names
 
+MOST_COMPARED = 20_000_000
+"""Classes times sets of stars, of which matches are counted."""
 MOST_VALUES = 50  # of sensitive columns together, for rows to be counted by them
 
 
@@ -35,6 +40,7 @@ class Published:
     persons: int | None = None  # the fewest in a class, where persons are counted
     strange: int = 0  # classes that are not those which the persons were counted in
     by_values: bool = False  # its rows are put down by their classes and sensitive values
+    matched: int | None = None  # the fewest records that one matches, where a star matches anything
     rare: int = 0  # values that only fewer than k records of the source could have said
 
     def class_sizes(self) -> dict[str, float]:
@@ -49,6 +55,8 @@ class Published:
     def reached(self, privacy: Privacy) -> Mapping[str, float]:
         """The figures of the policy's models by name."""
         reached_by_name = {} if self.persons is None else {"persons_min": float(self.persons)}
+        if self.matched is not None:
+            reached_by_name["star_matches_min"] = float(self.matched)
         for model, reached in zip(privacy.models, self.models, strict=True):
             reached_by_name[f"{model.metric}:{model.column}"] = reached
         return reached_by_name
@@ -83,6 +91,8 @@ def measure(
     """The release's own figures, counted from its rows; `again`, where they have been copied to."""
     db, plan = job.db, job.plan
     published = measure_rows(job, names, encoded, models, fresh, again=again)
+    if plan.policy.privacy.stars_match:
+        return replace(published, matched=_matched(job, names, encoded, fresh))
     if plan.unit is None or isinstance(outcome, Classes):
         return published
     # the release need not say who is in it; so its classes are compared with those that were counted
@@ -114,6 +124,10 @@ def verify(privacy: Privacy, published: Published, written: int, expected: int) 
         return
     persons = published.persons is not None
     smallest = published.persons if published.persons is not None else published.smallest
+    if published.matched is not None:
+        if (failure := StarMatches(privacy.k).failure(published.matched)) is not None:
+            _fail(failure)
+        return
     if (failure := KAnonymity(privacy.k, privacy.unit if persons else None).failure(smallest)) is not None:
         _fail(failure)
     if published.strange:
@@ -123,6 +137,29 @@ def verify(privacy: Privacy, published: Published, written: int, expected: int) 
     for model, reached in zip(privacy.models, published.models, strict=True):
         if (failure := model.failure(reached)) is not None:
             _fail(failure)
+
+
+def _matched(job: Job, names: Scratch, encoded: Encoded, fresh: Relation) -> int:
+    """The fewest records that a written one matches where a star is anything; a root's label is a star."""
+    roots = dict(zip(released_names(encoded.quasi), (q.root for q in encoded.quasi), strict=True))
+    if len(roots) > stars.MOST_COLUMNS:
+        raise UsageError(
+            f"stars match in at most {stars.MOST_COLUMNS} columns, and there are {len(roots)}",
+            hint="leave stars out: a star is a value of its own then",
+        )
+    job.engine.copy_release("code stars", stars.coded(names, fresh, roots))
+    job.db.run(Statement("statistics of stars", analyze(names.audit)))
+    classes, sets = job.db.one(Statement("sets of stars", stars.size(names), answers=row(classes=1, sets=1)))
+    if classes * sets > MOST_COMPARED:
+        raise UsageError(
+            f"matches of stars would be counted of {classes:,} classes with {sets:,} sets of stars, and "
+            f"{MOST_COMPARED:,} of both together are the most",
+            hint="leave stars out: a star is a value of its own then, which takes far less",
+        )
+    question = stars.fewest(names, len(roots))
+    [matched] = job.db.one(Statement("matches of stars", question, answers=row(matched=MANY)))
+    job.db.run(Statement("forget stars", frequency.drop(names.audit)))
+    return int(matched)
 
 
 def _reached(

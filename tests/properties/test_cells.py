@@ -32,14 +32,19 @@ class Suppressing:
     weights: tuple[Fraction, ...]
     diverse: bool
     algorithm: str
+    match: bool = False
 
     def run(self, db: Database, folder: Path) -> Result:
         weights = ", ".join(
             f"{json.dumps(column.name)} = {float(weight)}"
             for column, weight in zip(self.example.columns, self.weights, strict=True)
         )
-        text = self.example.policy(folder).replace('suppress = "remove"', 'suppress = "cells"')
+        text = self.example.policy(folder).replace(
+            'suppress = "remove"', 'suppress = "cells"\nchanges = "free"'
+        )
         text = text.replace('"datafly"', f'"{self.algorithm}"\nweights = {{ {weights} }}')
+        if self.match:
+            text = text.replace('suppress = "cells"', 'suppress = "cells"\nstars = "match"')
         if self.diverse:
             text = text.replace("[method]", 'l_diversity = { column = "diagnosis", l = 2 }\n[method]')
         for number, column in enumerate(self.example.columns):
@@ -76,6 +81,35 @@ class Suppressing:
                         released[record] = found
             pending = [record for record in pending if released[record] is None]
         return released
+
+    def matching(self, levels: Sequence[int]) -> list[Class]:
+        """What each eligible record becomes where a star matches anything; stars are given set by set."""
+        hierarchies, k = self.example.hierarchies, self.example.k
+        labels = generalized([self.example.rows[r] for r in self.example.eligible], hierarchies, levels)
+        below = [c for c, hierarchy in enumerate(hierarchies) if levels[c] < hierarchy.height]
+        sets = [chosen for size in range(1, len(below) + 1) for chosen in combinations(below, size)]
+        sets.sort(key=lambda chosen: (sum(self.weights[c] for c in chosen), len(chosen), chosen))
+        root = frozenset(range(len(hierarchies))) - set(below)
+        stars: list[frozenset[int]] = [root] * len(labels)
+
+        def frequency(record: int, mine: frozenset[int]) -> int:
+            return sum(
+                all(a == b for c, (a, b) in enumerate(pairs) if c not in mine | stars[other])
+                for other, row in enumerate(labels)
+                if (pairs := list(zip(labels[record], row, strict=True))) is not None
+            )
+
+        pending = [record for record in range(len(labels)) if frequency(record, root) < k]
+        for chosen in sets:
+            now = [record for record in pending if frequency(record, root.union(chosen)) >= k]
+            for record in now:
+                stars[record] = root.union(chosen)
+            pending = [r for r in pending if r not in now and frequency(r, root) < k]
+        assert all(frequency(record, mine) >= k for record, mine in enumerate(stars))
+        return [
+            tuple(hierarchies[c].root if c in mine else label for c, label in enumerate(row))
+            for row, mine in zip(labels, stars, strict=True)
+        ]
 
 
 @st.composite
@@ -133,3 +167,30 @@ def test_every_class_satisfies_the_policy_and_few_enough_records_are_touched(
     first = released_bytes(db)
     case.run(db, tmp_path)
     assert released_bytes(db) == first
+
+
+@fewer
+@given(case=suppressing())
+def test_the_stars_that_match_are_those_of_the_definition(
+    db: Database, tmp_path: Path, case: Suppressing
+) -> None:
+    case = replace(case, diverse=False, match=True)
+    example = case.example
+    assume(example.satisfiable and example.eligible)
+    fill(db, example)
+    result = case.run(db, tmp_path)
+    expected = case.matching(tuple(result.levels.values()))
+    rows = [
+        (*labels, *example.kept(record)) for record, labels in zip(example.eligible, expected, strict=True)
+    ]
+    assert Counter(released(db)) == Counter(rows)
+    roots = [hierarchy.root for hierarchy in example.hierarchies]
+    counted = [
+        sum(
+            all(a == b or root in (a, b) for a, b, root in zip(one, other, roots, strict=True))
+            for other in expected
+        )
+        for one in expected
+    ]
+    assert result.all_metrics()["star_matches_min"] == min(counted) >= example.k
+    assert result.k == min(Counter(expected).values())

@@ -24,6 +24,7 @@ class Cells:
 
     records: int  # that have a cell suppressed
     cells: dict[str, int]  # of each column, how many of its cells are suppressed
+    match: bool = False  # a star counts as any value
 
     @property
     def total(self) -> int:
@@ -36,7 +37,8 @@ class Cells:
         return f"{self.total:,} cells of {self.records:,} records are suppressed{which}"
 
     def as_json(self) -> dict[str, Any]:
-        return {"records": self.records, "cells": self.total, "by_column": dict(self.cells)}
+        stars = {"stars": "match"} if self.match else {}
+        return {"records": self.records, "cells": self.total, "by_column": dict(self.cells), **stars}
 
 
 def sets(labels: Sequence[int], weights: Sequence[float]) -> Iterator[tuple[int, ...]]:

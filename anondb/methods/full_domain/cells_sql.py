@@ -72,7 +72,8 @@ def suppress(names: Scratch, keys: Sequence[str], chosen: Sequence[int], counted
 def figures(names: Scratch, keys: Sequence[str]) -> exp.Select:
     """The records that are left out, those with a cell suppressed, and of each column how many of its cells are."""
     records: list[exp.Expr] = [exp.Is(this=col("stars", "s"), expression=exp.Null())]
-    records += [exp.Not(this=records[0].copy()), *[_is_starred(place, "s") for place, _ in enumerate(keys)]]
+    has_star = exp.NEQ(this=col("stars", "s"), expression=number(0))
+    records += [has_star, *[_is_starred(place, "s") for place, _ in enumerate(keys)]]
     counts = [
         call(
             "coalesce",
@@ -85,9 +86,10 @@ def figures(names: Scratch, keys: Sequence[str]) -> exp.Select:
 
 
 def different(names: Scratch, keys: Sequence[str]) -> exp.Select:
-    """How many labels each column has."""
+    """How many labels each column has, of records without a class."""
     counts = [exp.Count(this=exp.Distinct(expressions=[col(key, "s")])) for key in keys]
-    return query(counts, scratch(names.small, "s"))
+    pending = exp.Is(this=col("stars", "s"), expression=exp.Null())
+    return query(counts, scratch(names.small, "s"), where=pending)
 
 
 def partitioned(names: Scratch, chosen: Sequence[Chosen], keys: Sequence[str]) -> exp.Create:
@@ -109,7 +111,7 @@ def partitioned(names: Scratch, chosen: Sequence[Chosen], keys: Sequence[str]) -
         named(exp.Case().when(_is_starred(place, "f"), number(_STAR)).else_(col(key, "f")), f"e{place}")
         for place, key in enumerate(keys)
     ]
-    bits = call("coalesce", exp.Max(this=col("stars", "t")), number(0))
+    bits = call("coalesce", exp.Max(this=col("stars", "t")), number(0)) if keys else number(0)
     wanted = dict.fromkeys([c.quasi.code for c in chosen] + list(keys))
     rows = query(
         [

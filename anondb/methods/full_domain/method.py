@@ -55,7 +55,7 @@ def _locally(policy: Policy) -> Policy:
     """The same in rounds, each with levels of its own; what none of them releases is left out."""
     privacy, weights = policy.privacy, policy.method.weights
     if privacy.suppress == "cells":
-        privacy = replace(privacy, suppress="remove")
+        privacy = replace(privacy, suppress="remove", stars="value")
         weights = weights if policy.method.objective is not None else {}
     forms = [column.name for column in policy.quasi if column.release != TEXTS]
     for reason in _not_local(privacy.unit is not None, privacy.suppress, policy.method.objective, forms):
@@ -148,7 +148,8 @@ class FullDomain(ReleaseMethod):
 
     def holds(self, policy: Policy) -> bool:
         # what is masked tells nothing of where it comes from, and the mean of a class is another one tomorrow
-        return policy.privacy.suppress == "remove" and all(c.release == TEXTS for c in policy.quasi)
+        texts = all(column.release == TEXTS for column in policy.quasi)
+        return policy.privacy.suppress == "remove" and texts and policy.method.recode == GLOBAL
 
     def explorer(self) -> Explorer:
         from anondb.methods.full_domain.explore import explored
