@@ -317,7 +317,6 @@ TOP: Mapping[str, Key] = {
     "method": Key(_read_method, f'add a table [method] with algorithm = "{FIRST}"'),
     "columns": Key(_read_columns, 'add a table [columns] with a line for each: zip = { role = "quasi" }'),
 }
-
 LINKED: Mapping[str, Key] = {
     **{key: TOP[key] for key in ("source", "target", "columns")},
     "parent": Key(read_parent),
