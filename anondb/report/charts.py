@@ -217,17 +217,6 @@ def plane(title: str, description: str, axes_of: tuple[str, str], points: Sequen
                     [point.x], [point.y], s=260, facecolor="none", edgecolor=theme.INK, linewidth=2, zorder=4,
                     label="recommended",
                 )  # fmt: skip
-        middle = (min(p.x for p in points) + max(p.x for p in points)) / 2
-        taken: list[float] = []
-        span = (max(p.y for p in points) - min(p.y for p in points)) or 1.0
-        for point in sorted(points, key=lambda one: one.y):
-            low = max(point.y, *(y + 0.055 * span for y in taken)) if taken else point.y
-            taken.append(low)
-            right = point.x > middle
-            axes.annotate(
-                theme.label(point.name), (point.x, low), (-10 if right else 10, 0), textcoords="offset points",
-                ha="right" if right else "left", va="center", fontsize=theme.LABEL - 1, color=theme.INK,
-            )  # fmt: skip
         for axis, label in ((axes.xaxis, axes_of[0]), (axes.yaxis, axes_of[1])):
             axis.set_label_text(label)
             axis.set_major_locator(_few_ticks())
@@ -235,7 +224,36 @@ def plane(title: str, description: str, axes_of: tuple[str, str], points: Sequen
         axes.margins(0.14, 0.14)
         axes.grid()
         figure.legend(loc="outside upper left", ncols=2, handletextpad=0.2, columnspacing=1.0)
+        middle = (min(p.x for p in points) + max(p.x for p in points)) / 2
+        figure.draw_without_rendering()  # or where the axes are is not known
+        box, inch = axes.get_window_extent(), figure.dpi / 72
+        heights = [axes.transData.transform((p.x, p.y))[1] / inch for p in points]
+        line = 1.35 * (theme.LABEL - 1)
+        for point, height, at in zip(
+            points, heights, apart(heights, line, box.y0 / inch, box.y1 / inch), strict=True
+        ):
+            right = point.x > middle
+            axes.annotate(
+                theme.label(point.name), (point.x, point.y), (-10 if right else 10, at - height),
+                textcoords="offset points", ha="right" if right else "left", va="center",
+                fontsize=theme.LABEL - 1, color=theme.INK,
+            )  # fmt: skip
         return theme.svg(figure, title, description)
+
+
+def apart(heights: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Heights in the same order, none nearer to another than the gap; within bounds if there is room."""
+    order = sorted(range(len(heights)), key=lambda place: heights[place])
+    found = [0.0] * len(heights)
+    free = low
+    for place in order:
+        found[place] = max(heights[place], free)
+        free = found[place] + gap
+    free = high
+    for place in reversed(order):
+        found[place] = min(found[place], free)
+        free = found[place] - gap
+    return found
 
 
 def _name_rows(axes: Axes, rows: Sequence[str]) -> None:

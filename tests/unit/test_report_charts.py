@@ -14,8 +14,16 @@ pytest.importorskip("matplotlib", reason="the charts come with the extra `report
 
 from anondb.hierarchies.forms import VghTable
 from anondb.report import lattice, report_charts, trees
+from anondb.report.charts import apart
 from anondb.report.metrics import reported
-from anondb.report.model import ClassSizes, ComparedRun, Comparison, LatticeNode, LatticeReport
+from anondb.report.model import (
+    ClassSizes,
+    ComparedRun,
+    Comparison,
+    LatticeNode,
+    LatticeReport,
+    ReportedMetric,
+)
 from tests import report_samples, toys
 
 SIZES = st.dictionaries(st.integers(1, 10**6), st.integers(1, 1000), min_size=1, max_size=30)
@@ -197,3 +205,23 @@ def test_a_large_hierarchy_stays_readable() -> None:
     assert drawn is not None
     assert drawn.count("<rect") < 60
     assert "more)" in drawn
+
+
+@given(heights=st.lists(st.integers(0, 100), max_size=12))
+def test_labels_keep_their_order_and_do_not_overlap(heights: list[int]) -> None:
+    found = apart(heights, 8, 0, 100)
+    placed = sorted(zip(heights, found, strict=True), key=lambda pair: pair[1])
+    assert [height for height, _ in placed] == sorted(heights)
+    assert all(above - below >= 8 for (_, below), (_, above) in pairwise(placed))
+    assert all(0 <= height <= 100 for height in found)
+    if all(abs(one - other) >= 8 for place, one in enumerate(heights) for other in heights[:place]):
+        assert found == heights
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1])
+def test_zeros_alone_are_no_picture_by_column(value: float) -> None:
+    told = ("Risk", "What a column tells.", "risk", "lower", "share")
+    metrics = [
+        ReportedMetric("gen_iloss", *told, after=zero, column=f"c{n}") for n, zero in enumerate((0.0, value))
+    ]
+    assert (report_charts.by_column(metrics, "risk") is None) == (value == 0)
