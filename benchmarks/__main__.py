@@ -27,6 +27,7 @@ from benchmarks import (
     meanwhile,
     measures,
     mondrian,
+    nights,
     ontology,
     optimal,
     whole,
@@ -46,6 +47,7 @@ BENCHMARKS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "meanwhile": meanwhile.run,
     "measures": measures.run,
     "mondrian": mondrian.run,
+    "nights": nights.run,
     "ontology": ontology.run,
     "optimal": optimal.run,
     "whole": whole.run,
@@ -58,7 +60,14 @@ FULL_DOMAIN = [name for name, method in METHODS.items() if isinstance(method, Fu
 def main() -> int:
     given = _parser().parse_args()
     options = Options(
-        given.rows, given.quasi, given.algorithm, given.repeat, given.data, given.arx, given.dsn
+        given.rows,
+        given.quasi,
+        given.algorithm,
+        given.repeat,
+        given.data,
+        given.arx,
+        given.changed,
+        given.dsn,
     )
     try:
         found = BENCHMARKS[given.benchmark](options)
@@ -84,6 +93,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, default=Options.data, metavar="DIR", help="where adult.csv lies")
     parser.add_argument(
         "--arx", type=Path, metavar="DIR", help="of against: ARX's jar or classes, and its libraries"
+    )
+    parser.add_argument(
+        "--changed", type=float, default=Options.changed, metavar="SHARE", help="of nights: 0.01 is 1 %%"
     )
     parser.add_argument("--dsn", help="a server to make a database on; an embedded one by default")
     return parser

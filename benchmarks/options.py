@@ -16,4 +16,5 @@ class Options:
     repeat: int = 3
     data: Path = ADULT  # the folder of the Adult census data and its hierarchies
     arx: Path | None = None  # the folder of the jar or classes that a run is held against
+    changed: float = 0.01  # the share of the rows that is not the same the night after
     dsn: str | None = None  # None: an embedded server of the benchmark's own

@@ -114,6 +114,9 @@ WRONG = {
     "a unit that persons share": (changed(privacy__unit="sex"), "names the persons, and has the role quasi"),
     "no k": (changed(privacy__k=None), "k is missing"),
     "too much knowledge": (changed(privacy__knows=3), 'must be 0, 1, 2 or "all", not 3'),
+    "changes over time": (changed(privacy__changes="hold"), "changes is of one table: persons of several"),
+    "those who leave": (changed(privacy__leavers="drop"), "leavers is of one table: persons of several"),
+    "a key over time": (changed() | {"key": "patient_id"}, 'unknown key "key"'),
     "masks": (changed(privacy__suppress="mask"), "whole persons or rows are left out"),
     "rows of all": (
         changed(privacy__suppress="rows", privacy__knows="all"),
