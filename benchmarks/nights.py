@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from psycopg import sql
 
 from anondb.db.connection import Connection, Door
-from anondb.errors import AnondbError
+from anondb.errors import UsageError
 from benchmarks import limit, machine
 from benchmarks.child import run_policy
 from benchmarks.database import fresh_database
@@ -26,7 +27,7 @@ from generate_series(%s::bigint, %s) as i
 """
 _LEAVE = "delete from bench.persons where person %% %s = 0"
 _LEDGER = """
-select coalesce(sum(pg_total_relation_size(x)), 0)::bigint,
+select round(sum(pg_total_relation_size(x)) / 1000000, 1)::float8,
        (select count(*) from anondb.member)
 from unnest(array['anondb.member', 'anondb.cohort', 'anondb.series', 'anondb.series_release']::regclass[]) as x
 """
@@ -51,7 +52,7 @@ diag   = {{ role = "sensitive" }}
 def run(options: Options) -> dict[str, Any]:
     """Persons of whom the given share changes: half of these leave, and as many join."""
     if not 0 < options.changed <= 1:
-        raise AnondbError("--changed must be above 0 and at most 1")
+        raise UsageError("--changed must be above 0 and at most 1", hint="0.01 is one row in a hundred")
     say("making a database")
     with fresh_database(options.dsn) as conninfo, Door(conninfo).lend() as connection:
         cases = [_measured(conninfo, connection, options, rows) for rows in options.rows]
@@ -71,9 +72,9 @@ def _measured(conninfo: str, connection: Connection, options: Options, rows: int
     with tempfile.TemporaryDirectory() as folder:
         policy = Path(folder) / "persons.toml"
         policy.write_text(_POLICY.format(algorithm=options.algorithm or "datafly"), encoding="utf-8")
-        limits = [limit.honest(connection, SOURCE, QUASI)]
+        limits: list[dict[str, float]] = [limit.honest(connection, SOURCE, QUASI)]
         first = run_policy(conninfo, policy)
-        ledger_bytes, members = connection.execute(_LEDGER).fetchall()[0]
+        [(ledger_mb, members)] = connection.execute(_LEDGER).fetchall()
         say(f"{rows:,} rows: first fill {_seconds(first):.2f} s, limit {limits[0]['honest']:.2f} s")
         every = max(round(2 / options.changed), 1)  # half of those who change leave
         left = connection.execute(_LEAVE, (every,)).rowcount
@@ -81,7 +82,7 @@ def _measured(conninfo: str, connection: Connection, options: Options, rows: int
         refresh = run_policy(conninfo, policy)
         limits.append(limit.honest(connection, SOURCE, QUASI))
         say(f"{rows:,} rows: refresh {_seconds(refresh):.2f} s, limit {limits[1]['honest']:.2f} s")
-    honest = sum(found["honest"] for found in limits) / len(limits)
+    honest = mean([found["honest"] for found in limits])
     return {
         "rows": rows,
         "left": left,
@@ -92,7 +93,7 @@ def _measured(conninfo: str, connection: Connection, options: Options, rows: int
         "first_ratio": round(_seconds(first) / honest, 2),
         "refresh_ratio": round(_seconds(refresh) / honest, 2),
         "members": members,
-        "ledger_mb": round(ledger_bytes / 1e6, 1),
+        "ledger_mb": ledger_mb,
         "limits": limits,
         "first": first,
         "refresh": refresh,
@@ -101,4 +102,5 @@ def _measured(conninfo: str, connection: Connection, options: Options, rows: int
 
 def _seconds(found: dict[str, Any]) -> float:
     """From encode to verify."""
-    return round(sum(found["seconds"][stage] for stage in STAGES), 4)
+    took: dict[str, float] = found["seconds"]
+    return round(sum(took[stage] for stage in STAGES), 4)

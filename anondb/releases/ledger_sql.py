@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from anondb.releases.following import Following
 from anondb.run.persons_sql import kept_value, with_keys_of_forms
-from anondb.run.publish_sql import Chosen, classified, same_value
+from anondb.run.publish_sql import Chosen, classified, same_as
 from anondb.sqltree.build import (
     call,
     cast,
@@ -27,6 +27,7 @@ from anondb.sqltree.build import (
     table,
     union_all,
 )
+from anondb.sqltree.equality import grouping_value
 from anondb.sqltree.tables import Relation, Scratch, SourceColumn
 
 KEY, DELTA = "ledger_key", "ledger_delta"
@@ -34,19 +35,27 @@ PART, CELL, CODE, HELD, OUT = "ledger_part", "ledger_cell", "ledger_code", "ledg
 NULL_VALUE = 0  # in the place of a hash, where there is no value to hash
 
 
-def class_hash(labels: Sequence[exp.Expr], key: str = "lk") -> exp.Expr:
+def key_of(part: str) -> exp.Expr:
+    """A key of the ledger: read once, before the rows, so that processes that share the rows all have it.
+
+    A join with the temporary table would keep whatever is made of the key in the one process that can read it.
+    """
+    return exp.Subquery(this=query([col(part, "lk")], scratch(KEY, "lk")))
+
+
+def class_hash(labels: Sequence[exp.Expr]) -> exp.Expr:
     """By what the ledger knows a class: its labels."""
-    return call("anondb.row_number_of", col("class_seed", key), _texts(labels))
+    return call("anondb.row_number_of", key_of("class_seed"), _texts(labels))
 
 
-def row_hash(values: Sequence[exp.Expr], key: str = "lk") -> exp.Expr:
+def row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
     """By what the ledger knows what is released of a record besides its class."""
-    return call("anondb.row_number_of", col("row_seed", key), _texts(values))
+    return call("anondb.row_number_of", key_of("row_seed"), _texts(values))
 
 
-def value_hash(value: exp.Expr, key: str = "lk") -> exp.Expr:
+def value_hash(value: exp.Expr) -> exp.Expr:
     """By what the ledger knows a sensitive value."""
-    hashed = call("anondb.row_number_of", col("row_seed", key), cast(value, "text"))
+    hashed = call("anondb.row_number_of", key_of("row_seed"), cast(value, "text"))
     return call("coalesce", hashed, number(NULL_VALUE))
 
 
@@ -66,10 +75,6 @@ def free() -> exp.Expr:
     )
 
 
-def with_key() -> exp.Join:
-    return exp.Join(this=scratch(KEY, "lk"), kind="CROSS")
-
-
 def combinations(names: Scratch, chosen: Sequence[Chosen], *, repeated: bool) -> exp.Create:
     """Each combination of the source's own values with its class."""
     found = exp.select(*[col(c.quasi.raw, "r") for c in chosen], col("hash", "k"))
@@ -85,24 +90,31 @@ def delta(
     chosen: Sequence[Chosen],
     following: Following,
 ) -> exp.Create:
-    """What is not as the ledger has it: a full join of the records' marks with those of the members."""
+    """What is not as the ledger has it: a full join of the records' marks with those of the members.
+
+    The marks are the dear part. They are made in a query of their own, which processes can share.
+    """
     values: list[exp.Expr] = [kept_value(c, "s") for c in kept]
     keys: list[exp.Expr] = [col(c.name, "s") for c in following.key]
-    who = _texts(keys)
-    mark = call("anondb.keyed_number", col("mark_key", "lk"), _texts([*keys, *values]))
-    columns: list[exp.Expr] = [
-        named(col("hash", "v"), "class"),
-        named(mark, "mark"),
-        named(who, "who"),
-        *[named(value.copy(), f"c{i}") for i, value in enumerate(values, 1)],
-    ]
-    on = every([same_value(c) for c in chosen])
-    records: exp.Select = query(
-        columns,
+    mark = call("anondb.keyed_number", key_of("mark_key"), _texts([*keys, *values]))
+    own = [f"q{i}" for i, _ in enumerate(chosen, 1)]
+    carried = ["mark", "who", *[f"c{i}" for i, _ in enumerate(values, 1)]]
+    marked: exp.Select = query(
+        [
+            *[named(grouping_value(c.quasi.column, "s"), q) for c, q in zip(chosen, own, strict=True)],
+            named(mark, "mark"),
+            named(_texts(keys), "who"),
+            *[named(value.copy(), f"c{i}") for i, value in enumerate(values, 1)],
+        ],
         table(source.name, source.schema, "s"),
-        joins=[exp.Join(this=scratch(names.combinations, "v"), on=on), with_key()],
     )
-    records = with_keys_of_forms(records, names, kept)
+    marked = with_keys_of_forms(marked, names, kept).offset(0)
+    on = every([same_as(c, col(q, "o")) for c, q in zip(chosen, own, strict=True)])
+    records: exp.Select = query(
+        [named(col("hash", "v"), "class"), *[col(name, "o") for name in carried]],
+        subquery(marked, "o"),
+        joins=[exp.Join(this=scratch(names.combinations, "v"), on=on)],
+    )
     members: exp.Select = query(
         [
             named(col("ctid", "m"), "spot"),
@@ -121,7 +133,7 @@ def delta(
         records, members = _numbered(records, "mark", "class"), _numbered(members, "mark", "was")
         same.append(equal(col("nth", "m"), col("nth", "s")))
     unknown = exp.Is(this=col("mark", "m"), expression=null())
-    person = call("anondb.person_hash", col("inner_key", "lk"), col("outer_key", "lk"), col("who", "s"))
+    person = call("anondb.person_hash", key_of("inner_key"), key_of("outer_key"), col("who", "s"))
     hashed = row_hash([col(f"c{i}", "s") for i, _ in enumerate(kept, 1)])
     found: list[exp.Expr] = [
         col("class", "s"),
@@ -139,10 +151,7 @@ def delta(
     rows = query(
         found,
         subquery(records, "s"),
-        joins=[
-            exp.Join(this=subquery(members, "m"), on=every(same), side="FULL"),
-            with_key(),
-        ],
+        joins=[exp.Join(this=subquery(members, "m"), on=every(same), side="FULL")],
         where=changed,
     )
     return create_scratch(DELTA, rows)
@@ -200,7 +209,6 @@ def _without(
             *[named(col(c.name, "t"), f"c{i}") for i, c in enumerate(kept, 1)],
         ],
         table(before.name, before.schema, "t"),
-        joins=[with_key()],
     )
     both = union_all([there, entering])
     out = exp.Join(
@@ -235,9 +243,8 @@ def strange_classes(
             named(row_hash([col(c.name, "t") for c in kept]), "kept"),
         ],
         table(release.name, release.schema, "t"),
-        joins=[with_key()],
     )
-    total = exp.Sum(this=cast(col("kept", "x"), "numeric"))
+    total = exp.Sum(this=col("kept", "x"))
     there = query(
         [col("class", "x"), named(exp.Count(this=exp.Star()), "n"), named(total, "digest")],
         subquery(rows, "x"),

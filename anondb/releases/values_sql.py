@@ -21,7 +21,6 @@ from anondb.releases.ledger_sql import (
     row_hash,
     same_part,
     value_hash,
-    with_key,
 )
 from anondb.run.frequency_sql import Counted
 from anondb.sqltree.build import (
@@ -75,7 +74,6 @@ def codes(names: Scratch, sensitive: Sensitive, null_code: int) -> exp.Insert:
     rows: exp.Query = query(
         [column, value_hash(col("raw", "d")), cast(_code(null_code), "int")],
         scratch(names.dictionary(sensitive), "d"),
-        joins=[with_key()],
     )
     rows = exp.union(
         rows, query([column.copy(), number(NULL_VALUE), number(null_code)], _one_row()), distinct=True
@@ -89,7 +87,6 @@ def codes(names: Scratch, sensitive: Sensitive, null_code: int) -> exp.Insert:
                     this=scratch(names.dictionary(sensitive), "d"),
                     on=equal(col("raw", "d"), col("raw", "p")),
                 ),
-                with_key(),
             ],
         )
         rows = exp.union(rows, spelled, distinct=True)
@@ -106,7 +103,6 @@ def cells(sensitive: Sensitive, position: int) -> exp.Insert:
         joins=[
             exp.Join(this=scratch(PART, "p"), on=every(same_part())),
             exp.Join(this=scratch(HELD, "h"), on=equal(col("person", "h"), col("person", "d")), side="LEFT"),
-            with_key(),
         ],
         where=free(),
         group=[number(1), number(3)],
@@ -125,7 +121,6 @@ def values_left(
             named(value_hash(col(sensitive.name, "t")), "value"),
         ],
         table(release.name, release.schema, "t"),
-        joins=[with_key()],
     )
     wanted = query([col("class", "l"), col("kept", "l")], scratch("ledger_leaving", "l")).distinct()
     found = query(

@@ -268,7 +268,12 @@ def values_with_classes(names: Scratch, chosen: Sequence[Chosen]) -> exp.Select:
 
 def same_value(chosen: Chosen) -> exp.Expr:
     """A record's value is the combination's; inside an array NULL equals NULL, and the join can still hash."""
-    sides = [grouping_value(chosen.quasi.column, "s"), col(chosen.quasi.raw, "v")]
+    return same_as(chosen, grouping_value(chosen.quasi.column, "s"))
+
+
+def same_as(chosen: Chosen, value: exp.Expr) -> exp.Expr:
+    """The same, where the record's value has been made already."""
+    sides = [value, col(chosen.quasi.raw, "v")]
     if chosen.has_null:
         sides = [exp.Array(expressions=[side]) for side in sides]
     return exp.EQ(this=sides[0], expression=sides[1])

@@ -64,6 +64,7 @@ begin
             using errcode = 'SA137',
             hint = 'Run the policy again; anondb releases lists the series.';
     end if;
+    analyze pg_temp.ledger_key;
     create temporary table ledger_part (
         part int generated always as identity, kind text not null, cohort int not null,
         class bigint, persons bigint not null, records bigint not null,

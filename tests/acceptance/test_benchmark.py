@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from anondb.errors import UsageError
-from benchmarks import adult, against, command, le_diversity, optimal, tables, whole
+from benchmarks import adult, against, command, le_diversity, nights, optimal, tables, whole
 from benchmarks.options import Options
 
 pytestmark = pytest.mark.once  # another server version would say the same
@@ -94,6 +94,21 @@ def test_diverse_classes_are_measured_on_adult_and_on_numbered_rows(
     assert (whole["records"], whole["classes"], whole["suppressed"]) == (30_162, 5_343, 14_133)
     assert (scaled["records"], scaled["numbered"]) == (2000, True)
     assert scaled["seconds"].keys() >= {"encode", "search", "publish", "verify"}
+
+
+def test_a_night_after_another_is_measured_on_rows_of_which_some_change(server: str) -> None:
+    found = nights.run(Options(rows=(3000,), changed=0.02, dsn=server))
+    [case] = found["cases"]
+    assert (case["rows"], case["left"], case["joined"]) == (3000, 30, 30)
+    assert case["members"] == case["first"]["series"]["entered"] > 2000
+    assert (case["first"]["series"]["release"], case["refresh"]["series"]["release"]) == (1, 2)
+    assert case["refresh"]["series"]["persons"] > 0
+    assert case["ledger_mb"] > 0
+    assert case["refresh_ratio"] == pytest.approx(
+        case["refresh_seconds"] / case["honest_limit_seconds"], abs=0.5
+    )
+    with pytest.raises(UsageError, match="--changed"):
+        nights.run(Options(rows=(3000,), changed=0.0, dsn=server))
 
 
 def test_a_whole_command_is_measured_on_rows_of_which_many_differ(server: str, tmp_path: Path) -> None:
