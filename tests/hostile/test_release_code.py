@@ -136,3 +136,22 @@ def test_a_foreign_key_of_a_release_leads_to_no_code_of_another_role(
     with pytest.raises(UsageError, match=r"in the way of the new release: foreign key known to lair\.stays"):
         db.run(parse(POLICY))
     assert connection.execute("select is_called from lair.calls").fetchall() == [(False,)]
+
+
+def test_a_proof_runs_no_code_of_a_release(connection: Connection, db: Database) -> None:
+    connection.execute(HOSPITAL)
+    connection.execute(
+        "alter table hospital.persons add column id int generated always as identity primary key"
+    )
+    db.run(
+        parse(POLICY.replace("{ k = 2 }", '{ k = 2, changes = "hold" }') + 'id = { role = "identifier" }\n')
+    )
+    connection.execute(
+        "create type lair.box as (v int); create function lair.boxed(lair.box) returns text language sql as"
+        " $$ select lair.spy(($1).v)::text $$; create cast (lair.box as text) with function lair.boxed(lair.box);"
+        "alter table share.persons alter column stay type lair.box using row(stay)::lair.box"
+    )
+    connection.execute("alter sequence lair.calls restart")
+    proof = connection.execute("select v.holds, v.detail from anondb.verify_release('share.persons') as v")
+    assert proof.fetchall() == [(False, "a column becomes text by a function of somebody")]
+    assert connection.execute("select is_called from lair.calls").fetchall() == [(False,)]
