@@ -130,6 +130,15 @@ def write_files(folder: Path) -> None:
             target="share.mdav_beside",
         ),
     }
+    held = policy("datafly", full, privacy=f'{models}\nchanges = "hold"', target="share.held")
+    policies["held"] = f'key = "id"\n{held}'
+    policies["perturbed"] = policy(
+        "datafly",
+        {"zip": QUASI["zip"], "diagnosis": SENSITIVE, "reason": IDENTIFIER}
+        | {"id": '{ role = "other", keep = "identifying", noise = 0.5 }'}
+        | {"age": '{ role = "other", keep = "identifying", round = 10 }'},
+        target="share.perturbed",
+    )
     for name, text in policies.items():
         (folder / f"{name}.toml").write_text(text)
 
@@ -171,6 +180,13 @@ COMMANDS = """
     run datafly.toml
     export share.datafly datafly.csv
     run taken.toml --replace
+    run held.toml
+    run held.toml
+    run held.toml --replan
+    verify share.held
+    releases list share.held
+    releases forget share.held --yes
+    run perturbed.toml
     run clinic.toml
     run incognito.toml --evaluate full
     run optimal.toml --evaluate full
