@@ -42,6 +42,7 @@ from anondb.models.registry import CLASS_MODELS
 from anondb.models.sql import Judged, Models
 from anondb.models.t_closeness import DISTANCES, TCloseness
 from anondb.run import account_sql as account
+from anondb.run import covered_sql as covering
 from anondb.run import encode_sql as encode
 from anondb.run import frequency_sql as frequency
 from anondb.run import linked_sql as linked
@@ -103,6 +104,14 @@ def statements(name: str) -> Iterator[Node]:
         yield encode.node_counts(names, q)
         yield encode.outside(names, q)
         yield encode.outside_values(names, q, 20)
+    for q in (*quasi, *_computed(name)):
+        for level in range(q.height + 1):
+            covered = Chosen(q, level, has_null=True)
+            if (read_back := covering.are_read_back(names, covered)) is not None:
+                yield read_back
+                yield covering.values(names, [covered])
+                yield linked.of_levels(names, [covered], repeated=True, covered=[covered])
+                yield linked.cells(names, [q], [covered], nulls=False, covered=[covered])
     for q in _computed(name):
         yield encode.dictionary(names, q)
         yield encode.outside(names, q)

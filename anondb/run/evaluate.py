@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -12,14 +12,18 @@ from anondb.evaluation.metric_value import MetricValue, values_or_reasons
 from anondb.evaluation.metrics import GROUPS, LINKED, LINKED_UTILITY
 from anondb.hierarchies.forms import StoredVgh, TableVgh
 from anondb.methods.outcome import Classes, Levels
+from anondb.run import covered_sql as covering
 from anondb.run import encode_sql as encode
 from anondb.run import linked_sql as linked
 from anondb.run import verify_sql as audit
+from anondb.run.covered import covered
 from anondb.run.encode import Encoded, chosen_levels
 from anondb.run.plan import Plan
+from anondb.run.publish_sql import Chosen
 from anondb.run.sampling import affordable, sampled_share
 from anondb.run.statement import MANY, METRIC_ROWS, Runner, Statement, row
 from anondb.run.verify import Published
+from anondb.sqltree.build import Node
 from anondb.sqltree.tables import Relation, Scratch, released_names
 
 MEASURE = "wup"
@@ -28,11 +32,11 @@ MOST_PAIRS = 250_000  # of different records, for linkage by distance
 _UTILITY = """
 select u.name, u.of_column, u.value, u.note
 from anondb.linked_utility($1::text, $2::name[], $3::text[], $4::text, $5::text::regclass,
-                           $6::text::regclass) as u
+                           $6::text::regclass, $7::text::regclass) as u
 """
 _LINKAGE = """
 select anondb.linked_linkage($1::text, $2::name[], $3::text, $4::text[], $5::text, $6::text::regclass,
-                             $7::text::regclass)
+                             $7::text::regclass, $8::name[])
 """
 RISK = """
 select r.name, r.of_column, r.value, r.note
@@ -94,6 +98,14 @@ class Evaluating:
         return self.plan.policy.privacy.nulls == "suppress"
 
 
+@dataclass(frozen=True)
+class Link:
+    """What has been put down of which combination became which."""
+
+    ladder: str | None  # the table of the hierarchies from files
+    covered: Sequence[Chosen] = ()  # columns without pairs of texts
+
+
 def evaluate(run: Evaluating, published: Published, *, full: bool) -> list[MetricValue]:
     """All figures of a release; `full` also those that compare every two records."""
     names = (*LINKED, *GROUPS["clusters"]) if full else LINKED
@@ -112,19 +124,21 @@ def evaluate(run: Evaluating, published: Published, *, full: bool) -> list[Metri
 
 def _linked(run: Evaluating, *, full: bool) -> Iterable[MetricValue]:
     """What needs to know whose record is whose."""
-    ladder = _link(run, full=full)
-    yield from values_or_reasons(run.db, LINKED_UTILITY, lambda: _utility(run, ladder))
-    yield from _linkage(run, ladder, full=full)
+    link = _link(run, full=full)
+    yield from values_or_reasons(run.db, LINKED_UTILITY, lambda: _utility(run, link))
+    yield from _linkage(run, link, full=full)
     if full:
-        yield from values_or_reasons(run.db, GROUPS["clusters"], lambda: _clusters(run, ladder))
+        yield from values_or_reasons(run.db, GROUPS["clusters"], lambda: _clusters(run, link.ladder))
 
 
-def _link(run: Evaluating, *, full: bool) -> str | None:
-    """Puts down which combination became which, in codes; returns the name of the hierarchies' table.
+def _link(run: Evaluating, *, full: bool) -> Link:
+    """Puts down which combination became which, in codes.
 
     Texts are put beside them for each column, and for combinations only where records are compared with each other.
     """
     quasi, names, chosen = run.encoded.quasi, run.names, None
+    in_texts = full or run.by_meaning is not None
+    by_codes: list[Chosen] = []
     if isinstance(run.outcome, Classes):
         run.db.run(Statement("label codes", linked.label_codes(names, quasi)))
         run.db.run(Statement("label statistics", encode.analyze(names.labels)))
@@ -132,31 +146,38 @@ def _link(run: Evaluating, *, full: bool) -> str | None:
     else:
         chosen = chosen_levels(run.encoded, run.outcome)
         repeated = bool(run.encoded.counted.apart)
-        run.db.run(Statement("link", linked.of_levels(names, chosen, repeated=repeated)))
+        if not in_texts and not run.leaves_nulls_out:
+            by_codes = covered(run.db, names, run.encoded, chosen)
+        link = linked.of_levels(names, chosen, repeated=repeated, covered=by_codes)
+        run.db.run(Statement("link", link))
     if run.leaves_nulls_out:
         run.db.run(Statement("unseen values", linked.unseen(names, quasi)))
         run.db.run(Statement("link nulls", linked.with_nulls(names, quasi)))
     run.db.run(Statement("link statistics", encode.analyze(names.link)))
-    run.db.run(Statement("cells", linked.cells(names, quasi, chosen, nulls=run.leaves_nulls_out)))
+    cells = linked.cells(names, quasi, chosen, nulls=run.leaves_nulls_out, covered=by_codes)
+    run.db.run(Statement("cells", cells))
     run.db.run(Statement("cell statistics", encode.analyze(names.pairs)))
+    if by_codes:
+        run.db.run(Statement("covered values", covering.values(names, by_codes)))
     run.db.run(Statement("released combinations", linked.released(names, quasi)))
-    if full or run.by_meaning is not None:
+    if in_texts:
         run.db.run(Statement("linked", linked.in_texts(names, quasi)))
         run.db.run(Statement("linked statistics", encode.analyze(names.linked)))
     ladder = linked.ladder(names, quasi)
     if ladder is None:
-        return None
+        return Link(None, by_codes)
     run.db.run(Statement("ladder", ladder))
-    return linked.temporary(names.ladder)
+    return Link(linked.temporary(names.ladder), by_codes)
 
 
-def _utility(run: Evaluating, ladder: str | None) -> list[MetricValue]:
+def _utility(run: Evaluating, link: Link) -> list[MetricValue]:
     coded, cells = linked.query_of(run.names.link), linked.temporary(run.names.pairs)
+    counted = linked.temporary(run.names.covered) if link.covered else None
     rows = run.db.rows(
         Statement(
             "utility",
             _UTILITY,
-            (coded, run.quasi, run.vghs, MEASURE, ladder, cells),
+            (coded, run.quasi, run.vghs, MEASURE, link.ladder, cells, counted),
             answers=METRIC_ROWS,
         )
     )
@@ -166,7 +187,8 @@ def _utility(run: Evaluating, ladder: str | None) -> list[MetricValue]:
     if isinstance(run.outcome, Classes):
         return figures
     kept = [figure for figure in figures if figure.name != "precision"]
-    return kept + _precision(run, run.outcome, [figure for figure in figures if figure.name == "precision"])
+    by_leaves = [figure for figure in figures if figure.name == "precision"]
+    return kept + _precision(run, run.outcome, by_leaves, {c.quasi.number for c in link.covered})
 
 
 def _clusters(run: Evaluating, ladder: str | None) -> Iterable[MetricValue]:
@@ -179,12 +201,14 @@ def _clusters(run: Evaluating, ladder: str | None) -> Iterable[MetricValue]:
     return [MetricValue(*row) for row in agreement]
 
 
-def _precision(run: Evaluating, outcome: Levels, by_leaves: Sequence[MetricValue]) -> list[MetricValue]:
-    """Sweeney 2002: the levels of computed hierarchies are known, those of leaves were looked up."""
+def _precision(
+    run: Evaluating, outcome: Levels, by_leaves: Sequence[MetricValue], told: Container[int]
+) -> list[MetricValue]:
+    """Sweeney 2002: the levels of computed hierarchies are known, those of leaves were looked up, and some counted."""
     computed = [
         chosen
         for chosen in chosen_levels(run.encoded, outcome)
-        if not isinstance(chosen.quasi.hierarchy, StoredVgh | TableVgh)
+        if not isinstance(chosen.quasi.hierarchy, StoredVgh | TableVgh) and chosen.quasi.number not in told
     ]
     if not computed:
         return list(by_leaves)
@@ -213,20 +237,27 @@ def _sizes(run: Evaluating, published: Published) -> Iterable[MetricValue]:
         yield MetricValue("average_class_size", value=(records - suppressed) / (classes * k))
 
 
-def _linkage(run: Evaluating, ladder: str | None, *, full: bool) -> Iterable[MetricValue]:
+def _linkage(run: Evaluating, link: Link, *, full: bool) -> Iterable[MetricValue]:
     names, quasi = run.names, run.encoded.quasi
-    coded, cells = linked.query_of(names.link), linked.temporary(names.pairs)
+    coded = covering.query_of(names, link.covered) if link.covered else linked.query_of(names.link)
+    cells = linked.temporary(names.pairs)
 
     def linkage(
         matching: str, of: str = coded, texts: str | None = cells, note: str | None = None
     ) -> Iterable[MetricValue]:
         name = f"record_linkage_{matching}"
-        arguments = (of, run.quasi, matching, run.vghs, MEASURE, ladder, texts)
+
+        def linked_by(texts: str | None, known: list[str | None] | None) -> float | None:
+            arguments = (of, run.quasi, matching, run.vghs, MEASURE, link.ladder, texts, known)
+            statement = Statement(f"linkage by {matching}", _LINKAGE, arguments, answers=row(linked=0.0))
+            value: float | None = run.db.one(statement)[0]
+            return value
 
         def measure() -> Iterable[MetricValue]:
-            [value] = run.db.one(
-                Statement(f"linkage by {matching}", _LINKAGE, arguments, answers=row(linked=0.0))
-            )
+            value = linked_by(texts, covering.known(quasi, link.covered, matching))
+            if value is None:  # another column has labels that overlap
+                run.db.run(Statement("cells of all columns", _every_cell(run)))
+                value = linked_by(linked.temporary(names.every_pair), None)
             yield MetricValue(name, value=value, note=note)
 
         return values_or_reasons(run.db, [name], measure)
@@ -259,6 +290,12 @@ def _linkage(run: Evaluating, ladder: str | None, *, full: bool) -> Iterable[Met
                 yield MetricValue(
                     f"record_linkage_{matching}", note=f"{pairs:,} pairs of different records are too many"
                 )
+
+
+def _every_cell(run: Evaluating) -> Node:
+    assert isinstance(run.outcome, Levels)
+    chosen = chosen_levels(run.encoded, run.outcome)
+    return linked.cells(run.names, run.encoded.quasi, chosen, nulls=False, into=run.names.every_pair)
 
 
 def _risk(run: Evaluating) -> Iterable[MetricValue]:

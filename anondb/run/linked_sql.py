@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.hierarchies.forms import TableVgh
+from anondb.run.covered_sql import matched
 from anondb.run.encode_sql import dense_rank
 from anondb.run.publish_sql import Chosen
 from anondb.sqltree.build import (
@@ -36,10 +37,13 @@ _PLACES = 2**20  # that a hash can take, of which a sample keeps some
 _WITHHELD = -1  # in the place of a label's code, where nothing is released
 
 
-def of_levels(names: Scratch, chosen: Sequence[Chosen], *, repeated: bool) -> exp.Create:
+def of_levels(
+    names: Scratch, chosen: Sequence[Chosen], *, repeated: bool, covered: Sequence[Chosen] = ()
+) -> exp.Create:
     """Combinations of the frequency set with the codes of their labels; what is masked is not released.
 
-    `repeated` where the frequency set tells apart more than these combinations.
+    `repeated` where the frequency set tells apart more than these combinations. Of columns that are `covered`
+    also the code that the label has, or would have.
     """
     below = [c for c in chosen if not c.at_root]
     keys = sorted({c.quasi.code for c in chosen} | {c.key for c in below})
@@ -50,7 +54,9 @@ def of_levels(names: Scratch, chosen: Sequence[Chosen], *, repeated: bool) -> ex
     originals = [_code(col(c.quasi.code, "f"), "o", c.quasi) for c in chosen]
     labels = [_code(_if(released, number(0) if c.at_root else col(c.key, "f")), "r", c.quasi) for c in chosen]
     total = named(cast(col("n", "f"), "bigint"), "n")
-    rows = query([*originals, *labels, named(released.copy(), "released"), total], counted, joins=[classes])
+    own = [named(cast(number(0) if c.at_root else col(c.key, "f"), "int"), matched(c)) for c in covered]
+    found = [*originals, *labels, named(released.copy(), "released"), total, *own]
+    rows = query(found, counted, joins=[classes])
     return create_scratch(names.link, rows)
 
 
@@ -135,12 +141,20 @@ def with_nulls(names: Scratch, quasi: Sequence[Quasi]) -> exp.Insert:
 
 
 def cells(
-    names: Scratch, quasi: Sequence[Quasi], chosen: Sequence[Chosen] | None, *, nulls: bool
+    names: Scratch,
+    quasi: Sequence[Quasi],
+    chosen: Sequence[Chosen] | None,
+    *,
+    nulls: bool,
+    covered: Sequence[Chosen] = (),
+    into: str | None = None,
 ) -> exp.Create:
     """Of each column, the pairs of an original value and what became of it: their codes, texts and records.
 
     A record that is released at a level has the label that its own value has there; `chosen` is None for partitions.
+    Columns that are `covered` have none.
     """
+    left_out = {c.quasi.number for c in covered}
     by_column = []
     for place, q in enumerate(quasi):
         original, label = col(f"o{q.number}", "l"), col(f"r{q.number}", "l")
@@ -165,8 +179,9 @@ def cells(
             named(collate_c(cast(_if(col("released", "c"), became, null()), "text")), "r"),
             *[col(name, "c") for name in ("o_code", "r_code", "released", "n")],
         ]
-        by_column.append(query(columns, subquery(pairs, "c"), joins=joins))
-    return create_scratch(names.pairs, union_all(by_column))
+        where = exp.false() if q.number in left_out else None
+        by_column.append(query(columns, subquery(pairs, "c"), joins=joins, where=where))
+    return create_scratch(into or names.pairs, union_all(by_column))
 
 
 def released(names: Scratch, quasi: Sequence[Quasi]) -> exp.Create:

@@ -272,6 +272,16 @@ class Scratch:
         return f"r{self.run}{self.part}_pair"
 
     @property
+    def covered(self) -> str:
+        """Of column `i`, how many `values` have the same label and counts, where labels say what they cover."""
+        return f"r{self.run}_covered"
+
+    @property
+    def every_pair(self) -> str:
+        """The pairs of all columns, where those that are covered have been left out at first."""
+        return f"r{self.run}_every_pair"
+
+    @property
     def sampled(self) -> str:
         """The same for a sample of the released combinations."""
         return f"r{self.run}{self.part}_sampled"

@@ -18,7 +18,7 @@ comment on function anondb.linked_sse(name[], text[], boolean) is
 
 create function anondb.linked_utility(
     linked text, quasi name[], vghs text[] = null, measure text = 'wup', ladder regclass = null,
-    cells regclass = null)
+    cells regclass = null, covered regclass = null)
 returns table (name text, of_column text, value double precision, note text)
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, YMD' set timezone = 'UTC' set enable_nestloop = off set jit = off as $$
@@ -40,6 +40,8 @@ begin
              from gathered as g
              cross join lateral anondb.cell_losses(g.o, g.r, g.released, g.n, g.leaves, g.levels,
                                                    g.labels) as c
+             union all
+             %s
          ), meant as materialized (
              select g.i, quote_nullable(s.original) as o_key,
                     quote_nullable(s.released_value) as r_key,
@@ -54,6 +56,8 @@ begin
              from cell as c
              left join meant as m on m.i = c.i and m.o_key = c.o_key and m.r_key = c.r_key
                  and m.released = c.released
+             union all
+             %s
          ), figure as (
              -- grouping sets: every column, and all together
              select l.i, 1 as place, ''gen_iloss'' as name,
@@ -92,14 +96,21 @@ begin
          )
          select f.name, ($2)[f.i]::text, f.value::double precision, f.note
          from figure as f order by f.place, f.i nulls first',
+        anondb.covered_losses(covered),
+        case when covered is null
+             then 'select null, null, null, null, null, null, null, null where false'
+             else format('select k.i, null, null, null, null, null, '
+                         'sum(k.values * (k.kept + k.lost))::bigint, null '
+                         'from %s as k group by k.i', covered) end,
         anondb.linked_sse(quasi, v_meant, cells is not null))
     using v_vghs, quasi, v_meant, measure, v_obstacles;
 end $$;
-comment on function anondb.linked_utility(text, name[], text[], text, regclass, regclass) is
+comment on function anondb.linked_utility(text, name[], text[], text, regclass, regclass,
+                                          regclass) is
 'Utility of a release by column (of_column) and whole (NULL): gen_iloss, precision, '
 'non_uniform_entropy, sem_iloss, semantic_quality, semantic_sse. linked is a query as '
-'anondb.linked_query gives it, or of codes whose texts are in cells; a note says what a figure '
-'leaves out, or why there is none.';
+'anondb.linked_query gives it, or of codes whose texts are in cells, or whose values are counted '
+'in covered; a note says what a figure leaves out, or why there is none.';
 
 create function anondb.utility(
     original regclass, release regclass, key name, quasi name[], vghs text[] = null,

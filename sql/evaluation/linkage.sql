@@ -80,7 +80,7 @@ comment on function anondb.check_distances(text, int) is
 'million pairs.';
 
 create function anondb.direct_linkage(linked text, vghs text[], ladder regclass, cells regclass,
-                                      matching text)
+                                      matching text, known name[] = null)
 returns double precision
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, YMD' set timezone = 'UTC' set enable_nestloop = off set jit = off as $$
@@ -89,6 +89,7 @@ set datestyle = 'ISO, YMD' set timezone = 'UTC' set enable_nestloop = off set ji
 -- pass.
 declare
     v_several boolean;
+    v_columns int[];
     v_starts int[];
     v_labels int[];
     v_linkage double precision;
@@ -114,11 +115,12 @@ begin
              from width as w
          )
          select exists (select from one as o where o.labels > 1),
+                (select array_agg(s.i order by s.i) from start as s),
                 (select array_agg(s.start order by s.i) from start as s),
                 (select array_agg(coalesce(o.r_code, -1) order by s.i, g.code)
                  from start as s cross join lateral generate_series(0, s.width - 1) as g (code)
                  left join one as o on o.i = s.i and o.o_code = g.code)'
-    into v_several, v_starts, v_labels using vghs, matching;
+    into v_several, v_columns, v_starts, v_labels using vghs, matching;
     if v_several then
         return null;
     end if;
@@ -133,20 +135,25 @@ begin
             linked,
             string_agg(format('l.r%1$s = l.m%1$s', s.i), ' and '),
             string_agg(format('l.r%s', s.i), ', '),
-            string_agg(format('($1)[%s + l.o%s] as m%s', s.start + 1, s.i, s.i), ', '),
+            string_agg(case when s.known is null
+                            then format('($1)[%s + l.o%s] as m%s', s.start + 1, s.i, s.i)
+                            else format('l.%I as m%s', s.known, s.i) end, ', '),
             string_agg(format('l.m%s >= 0', s.i), ' and '),
             string_agg(format('l.m%s', s.i), ', '))
-        from unnest(v_starts) with ordinality as s (start, i))
+        from (select g.i, known[g.i] as known,
+                     v_starts[array_position(v_columns, g.i)] as start
+              from generate_series(1, cardinality(vghs)) as g (i)) as s)
     into v_linkage using v_labels;
     return coalesce(v_linkage, 0);
 end $$;
-comment on function anondb.direct_linkage(text, text[], regclass, regclass, text) is
+comment on function anondb.direct_linkage(text, text[], regclass, regclass, text, name[]) is
 'Linkage by text or coverage of a linked relation of codes; NULL where a value matches several '
-'labels of its column.';
+'labels of its column. known names, for columns without cells, that of the linked relation with '
+'the code that the original matches.';
 
 create function anondb.linked_linkage(
     linked text, quasi name[], matching text = 'text', vghs text[] = null, measure text = 'wup',
-    ladder regclass = null, cells regclass = null)
+    ladder regclass = null, cells regclass = null, known name[] = null)
 returns double precision
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, YMD' set timezone = 'UTC' set enable_nestloop = off set enable_mergejoin = off
@@ -171,8 +178,8 @@ begin
         into v_meant from unnest(v_vghs) with ordinality as h (name, i);
     end if;
     if cells is not null and matching in ('text', 'coverage') then
-        v_linkage := anondb.direct_linkage(linked, v_vghs, ladder, cells, matching);
-        if v_linkage is not null then
+        v_linkage := anondb.direct_linkage(linked, v_vghs, ladder, cells, matching, known);
+        if v_linkage is not null or known is not null then
             return v_linkage;
         end if;
     end if;
@@ -224,7 +231,8 @@ begin
     into v_linkage using v_vghs, matching, v_meant, measure;
     return coalesce(v_linkage, 0);
 end $$;
-comment on function anondb.linked_linkage(text, name[], text, text[], text, regclass, regclass) is
+comment on function anondb.linked_linkage(text, name[], text, text[], text, regclass, regclass,
+                                          name[]) is
 'Percent of the released records of a linked relation that are linked to their own originals: see '
 'anondb.record_linkage. Raises SA176 for an unknown matching.';
 

@@ -87,6 +87,40 @@ comment on function anondb.cell_losses(text[], text[], boolean[], bigint[], text
 'generalization loss in [0, 1], the bits that are missing to tell the original, the bits if '
 'nothing were released, and the share of its hierarchy''s height that it rose.';
 
+create function anondb.covered_losses(covered regclass) returns text
+language sql stable parallel restricted
+begin atomic
+    -- as anondb.cell_losses has them: what a label covers are the values that have it
+    select case when covered is null
+        then 'select null::int, null::bigint, null::float8, null::float8, null::float8, '
+             'null::float8 where false'
+        else format(
+        'select t.i, t.n, case when not t.released then 1 when t.is_null and not t.at_root then 0
+                               else coalesce(t.share, greatest(t.different - 1, 0)
+                                             / nullif(t.all_different - 1.0, 0), 0) end,
+                case when t.released and not t.at_root then ln(t.records / t.own)
+                     else ln(t.all_records / t.own) end / ln(2.0),
+                ln(t.all_records / t.own) / ln(2.0),
+                case when not t.released then 1 when t.is_null and not t.at_root then 0
+                     else t.rise end
+         from (select k.i, k.is_null, k.at_root, k.share, k.rise, c.released,
+                      (k.values * c.n)::bigint as n, (k.kept + k.lost)::float8 as own,
+                      sum(k.values * (k.kept + k.lost)) over (partition by k.i, k.label, c.released)
+                          ::float8 as records,
+                      sum(k.values) filter (where not k.is_null)
+                          over (partition by k.i, k.label, c.released)::float8 as different,
+                      sum(k.values * (k.kept + k.lost)) over (partition by k.i, c.released)
+                          ::float8 as all_records,
+                      sum(k.values) filter (where not k.is_null)
+                          over (partition by k.i, c.released)::float8 as all_different
+               from %s as k
+               cross join lateral (values (true, k.kept), (false, k.lost)) as c (released, n)) as t
+         where t.n > 0', covered) end;
+end;
+comment on function anondb.covered_losses(regclass) is
+'A query for what anondb.cell_losses says, with the column i, of a relation that counts how many '
+'values of a column have the same label, so often kept and so often lost; none for NULL.';
+
 create function anondb.semantic_cells(vgh int, measure text, o text[], r text[], released boolean[])
 returns table (original text, released_value text, is_released boolean, distance double precision)
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp set jit = off as $$

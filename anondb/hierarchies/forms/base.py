@@ -108,6 +108,13 @@ class Computed(Hierarchy):
 
         return null()
 
+    def read_back(self, coded: Coded, level: int, raw: Node) -> Node | None:
+        """Whether its label at a level covers a value for whoever reads it, and no label of other values does.
+
+        None where it depends on more than the value: then each label is read against all values.
+        """
+        return None
+
     def width(self, coded: Coded, raw: Node, level: int) -> Node | None:
         """How wide the range of a value is at a level below the root; None where values are counted instead."""
         return None

@@ -54,3 +54,12 @@ class Mask(Computed):
             call("anondb.mask_label", raw.copy(), string(self.side), length.copy(), number(stars))
             for stars in range(1, coded.height)
         ]
+
+    def read_back(self, coded: Coded, level: int, raw: Node) -> Node | None:
+        from anondb.sqltree.build import call, equal, every, number, string
+
+        # a shorter value is filled up with stars, and a label of stars covers longer ones too
+        if level == 0 or not self.by_length:
+            return None
+        whole = equal(call("length", raw), number(coded.length))
+        return every([whole, equal(call("strpos", raw.copy(), string("*")), number(0))])

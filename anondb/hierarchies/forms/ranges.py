@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anondb.sqltree.build import Node
     from anondb.sqltree.tables import Coded, SourceColumn
 
+_LONGEST_READ = 300  # digits of a number, as anondb.as_number takes them
 _SHORT_TYPES = frozenset(["int2", "int4"])
 
 
@@ -95,6 +96,15 @@ class Intervals(Computed):
         from anondb.sqltree.build import cast
 
         return cast(raw.copy(), "numeric")
+
+    def read_back(self, coded: Coded, level: int, raw: Node) -> Node | None:
+        from anondb.sqltree.build import call, number, true, under
+
+        if self.cap is not None:
+            return None
+        if coded.column.base != "numeric":
+            return true()
+        return under(call("length", raw), number(_LONGEST_READ + 1))
 
     def width(self, coded: Coded, raw: Node, level: int) -> Node:
         from anondb.sqltree.build import number
