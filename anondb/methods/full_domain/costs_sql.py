@@ -37,7 +37,11 @@ def cost_table(names: Scratch, quasi: Sequence[Quasi], *, measure: str | None = 
     have concepts; the leaves below a node then cost differently, and the costs are by the leaves' codes.
     """
     queries = [_level(names, q, level, measure) for q in quasi for level in range(1, q.height + 1)]
-    return create_scratch(names.costs, _together(queries))
+    rows = _together(queries)
+    for q in quasi:
+        if (whole := _whole(names, q)) is not None:
+            rows = rows.with_(ident(_span(q)), as_=whole, materialized=True)
+    return create_scratch(names.costs, rows)
 
 
 def _together(queries: Sequence[exp.Select]) -> exp.Query:
@@ -51,15 +55,21 @@ def _together(queries: Sequence[exp.Select]) -> exp.Query:
 def column_costs(names: Scratch, quasi: Quasi, *, by_leaf: bool) -> exp.Select:
     """Of each level, the summed cost over all records and the greatest of a record; NULLs cost nothing.
 
-    The records of each leaf are counted once, and every level joins by equality: linear in the values.
+    The records are counted once, by leaf or by the codes of all levels, and every level joins by equality.
     """
-    leaf = named(col(quasi.code, "f"), "leaf")
-    n = named(exp.Sum(this=col("n", "f")), "n")
-    records = query([leaf, n], scratch(names.freq, "f"), group=[col(quasi.code, "f")])
     levels = range(1, quasi.height + 1)
-    codes = [named(col("leaf" if by_leaf else f"l{level}", "d"), f"l{level}") for level in levels]
-    known = exp.Join(this=scratch(names.dictionary(quasi), "d"), on=equal(col("leaf", "m"), col("leaf", "d")))
-    counted = query([*codes, col("n", "m")], subquery(records, "m"), joins=[known])
+    keys: dict[str, exp.Expr] = {
+        f"l{level}": col(quasi.code if by_leaf else quasi.code_at(level), "f")
+        for level in levels
+        if by_leaf or level < quasi.height
+    }
+    n = named(exp.Sum(this=col("n", "f")), "n")
+    groups: list[exp.Expr] = [number(position) for position, _ in enumerate(keys, 1)]
+    counted = query(
+        [*[named(key, name) for name, key in keys.items()], n], scratch(names.freq, "f"), group=groups
+    )
+    if not by_leaf:
+        counted.append("expressions", named(number(1), f"l{quasi.height}"))  # all have the root in common
     costs = _together([_level_costs(names, quasi, level) for level in levels])
     ordered = query([star("z")], subquery(costs, "z")).order_by(number(1))
     return ordered.with_(ident("y"), as_=counted, materialized=True)
@@ -118,7 +128,7 @@ def _cost(names: Scratch, quasi: Quasi, level: int) -> tuple[exp.Expr, exp.Selec
         case Computed() as form:
             width = form.width(quasi, col("raw", "d"), level)
             if width is not None:
-                return _width(names, quasi, form, width), None
+                return _width(quasi, width), None
             known = exp.GT(this=col("leaf", "h"), expression=number(0))
             return _share_of(names.dictionary(quasi), "h", level, known)
     raise AssertionError(quasi.hierarchy)
@@ -137,17 +147,30 @@ def _share_of(leaves: str, alias: str, level: int, condition: exp.Expr | None) -
     return exp.Div(this=exp.paren(share), expression=others), below
 
 
-def _width(names: Scratch, quasi: Quasi, form: Computed, width: exp.Expr) -> exp.Expr:
-    """The width of a range as a share of the column's own; a column of one value has nothing to lose.
+def _span(quasi: Quasi) -> str:
+    return f"span{quasi.number}"
+
+
+def _whole(names: Scratch, quasi: Quasi) -> exp.Select | None:
+    """How wide a column is, where ranges have a share of it: looked at once for all levels.
 
     Leaves are numbered in the order of their values, so that the first and the last span the column.
     """
-    dictionary = names.dictionary(quasi)
-    spanned = exp.select(form.span(quasi, col("raw", "e"))).from_(scratch(dictionary, "e"))
+    form, dictionary = quasi.hierarchy, names.dictionary(quasi)
+    if not isinstance(form, Computed) or quasi.height == 1:  # the root costs all
+        return None
+    if form.width(quasi, col("raw", "d"), 1) is None:
+        return None
+    spanned = query([named(form.span(quasi, col("raw", "e")), "whole")], scratch(dictionary, "e"))
     if form.is_ordered(quasi):
         last = query([exp.Max(this=col("leaf", "w"))], scratch(dictionary, "w"))
         spanned = spanned.where(exp.In(this=col("leaf", "e"), expressions=[number(1), subquery(last)]))
-    whole = spanned.subquery()
+    return spanned
+
+
+def _width(quasi: Quasi, width: exp.Expr) -> exp.Expr:
+    """The width of a range as a share of the column's own; a column of one value has nothing to lose."""
+    whole = subquery(query([col("whole", "x")], table(_span(quasi), alias="x")))
     share = exp.Div(this=width, expression=call("nullif", whole, number(0)))
     return (
         exp.Case()
