@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -202,7 +202,7 @@ def _clusters(run: Evaluating, ladder: str | None) -> Iterable[MetricValue]:
 
 
 def _precision(
-    run: Evaluating, outcome: Levels, by_leaves: Sequence[MetricValue], told: Container[int]
+    run: Evaluating, outcome: Levels, by_leaves: Sequence[MetricValue], told: Collection[int]
 ) -> list[MetricValue]:
     """Sweeney 2002: the levels of computed hierarchies are known, those of leaves were looked up, and some counted."""
     computed = [
@@ -210,15 +210,13 @@ def _precision(
         for chosen in chosen_levels(run.encoded, outcome)
         if not isinstance(chosen.quasi.hierarchy, StoredVgh | TableVgh) and chosen.quasi.number not in told
     ]
-    if not computed:
+    if not computed and not told:
         return list(by_leaves)
-    risen = run.db.one(
-        Statement(
-            "precision",
-            linked.risen(run.names, computed),
-            answers=row(**{chosen.quasi.code: 0.0 for chosen in computed}),
-        )
+    answers = row(**{chosen.quasi.code: 0.0 for chosen in computed})
+    question = (
+        Statement("precision", linked.risen(run.names, computed), answers=answers) if computed else None
     )
+    risen = run.db.one(question) if question else ()
     shares = {figure.column: figure.value or 0.0 for figure in by_leaves}
     shares |= {chosen.quasi.name: 1 - share for chosen, share in zip(computed, risen, strict=True)}
     found = [MetricValue("precision", name, shares.get(name, 0.0)) for name in run.quasi]
