@@ -16,14 +16,12 @@ from anondb.run import covered_sql as covering
 from anondb.run import encode_sql as encode
 from anondb.run import linked_sql as linked
 from anondb.run import verify_sql as audit
-from anondb.run.covered import covered
 from anondb.run.encode import Encoded, chosen_levels
+from anondb.run.link import Link, every_cell, put_down
 from anondb.run.plan import Plan
-from anondb.run.publish_sql import Chosen
 from anondb.run.sampling import affordable, sampled_share
 from anondb.run.statement import MANY, METRIC_ROWS, Runner, Statement, row
 from anondb.run.verify import Published
-from anondb.sqltree.build import Node
 from anondb.sqltree.tables import Relation, Scratch, released_names
 
 MEASURE = "wup"
@@ -98,14 +96,6 @@ class Evaluating:
         return self.plan.policy.privacy.nulls == "suppress"
 
 
-@dataclass(frozen=True)
-class Link:
-    """What has been put down of which combination became which."""
-
-    ladder: str | None  # the table of the hierarchies from files
-    covered: Sequence[Chosen] = ()  # columns without pairs of texts
-
-
 def evaluate(run: Evaluating, published: Published, *, full: bool) -> list[MetricValue]:
     """All figures of a release; `full` also those that compare every two records."""
     names = (*LINKED, *GROUPS["clusters"]) if full else LINKED
@@ -124,50 +114,11 @@ def evaluate(run: Evaluating, published: Published, *, full: bool) -> list[Metri
 
 def _linked(run: Evaluating, *, full: bool) -> Iterable[MetricValue]:
     """What needs to know whose record is whose."""
-    link = _link(run, full=full)
+    link = put_down(run, full=full)
     yield from values_or_reasons(run.db, LINKED_UTILITY, lambda: _utility(run, link))
     yield from _linkage(run, link, full=full)
     if full:
         yield from values_or_reasons(run.db, GROUPS["clusters"], lambda: _clusters(run, link.ladder))
-
-
-def _link(run: Evaluating, *, full: bool) -> Link:
-    """Puts down which combination became which, in codes.
-
-    Texts are put beside them for each column, and for combinations only where records are compared with each other.
-    """
-    quasi, names, chosen = run.encoded.quasi, run.names, None
-    in_texts = full or run.by_meaning is not None
-    by_codes: list[Chosen] = []
-    if isinstance(run.outcome, Classes):
-        run.db.run(Statement("label codes", linked.label_codes(names, quasi)))
-        run.db.run(Statement("label statistics", encode.analyze(names.labels)))
-        run.db.run(Statement("link", linked.of_classes(names, quasi)))
-    else:
-        chosen = chosen_levels(run.encoded, run.outcome)
-        repeated = bool(run.encoded.counted.apart)
-        if not in_texts and not run.leaves_nulls_out:
-            by_codes = covered(run.db, names, run.encoded, chosen)
-        link = linked.of_levels(names, chosen, repeated=repeated, covered=by_codes)
-        run.db.run(Statement("link", link))
-    if run.leaves_nulls_out:
-        run.db.run(Statement("unseen values", linked.unseen(names, quasi)))
-        run.db.run(Statement("link nulls", linked.with_nulls(names, quasi)))
-    run.db.run(Statement("link statistics", encode.analyze(names.link)))
-    cells = linked.cells(names, quasi, chosen, nulls=run.leaves_nulls_out, covered=by_codes)
-    run.db.run(Statement("cells", cells))
-    run.db.run(Statement("cell statistics", encode.analyze(names.pairs)))
-    if by_codes:
-        run.db.run(Statement("covered values", covering.values(names, by_codes)))
-    run.db.run(Statement("released combinations", linked.released(names, quasi)))
-    if in_texts:
-        run.db.run(Statement("linked", linked.in_texts(names, quasi)))
-        run.db.run(Statement("linked statistics", encode.analyze(names.linked)))
-    ladder = linked.ladder(names, quasi)
-    if ladder is None:
-        return Link(None, by_codes)
-    run.db.run(Statement("ladder", ladder))
-    return Link(linked.temporary(names.ladder), by_codes)
 
 
 def _utility(run: Evaluating, link: Link) -> list[MetricValue]:
@@ -254,7 +205,7 @@ def _linkage(run: Evaluating, link: Link, *, full: bool) -> Iterable[MetricValue
         def measure() -> Iterable[MetricValue]:
             value = linked_by(texts, covering.known(quasi, link.covered, matching))
             if value is None:  # another column has labels that overlap
-                run.db.run(Statement("cells of all columns", _every_cell(run)))
+                run.db.run(Statement("cells of all columns", every_cell(run)))
                 value = linked_by(linked.temporary(names.every_pair), None)
             yield MetricValue(name, value=value, note=note)
 
@@ -288,12 +239,6 @@ def _linkage(run: Evaluating, link: Link, *, full: bool) -> Iterable[MetricValue
                 yield MetricValue(
                     f"record_linkage_{matching}", note=f"{pairs:,} pairs of different records are too many"
                 )
-
-
-def _every_cell(run: Evaluating) -> Node:
-    assert isinstance(run.outcome, Levels)
-    chosen = chosen_levels(run.encoded, run.outcome)
-    return linked.cells(run.names, run.encoded.quasi, chosen, nulls=False, into=run.names.every_pair)
 
 
 def _risk(run: Evaluating) -> Iterable[MetricValue]:
