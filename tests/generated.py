@@ -52,6 +52,7 @@ from anondb.run import swap_sql as swap
 from anondb.run import verify_sql as audit
 from anondb.run.frequency_sql import Counted
 from anondb.run.publish_sql import Chosen
+from anondb.run.risen_sql import risen
 from anondb.sqltree import equality
 from anondb.sqltree.build import Node, call
 from anondb.sqltree.tables import Quasi, Relation, Scratch, Sensitive, SourceColumn
@@ -137,7 +138,7 @@ def statements(name: str) -> Iterator[Node]:
         yield cells.partitioned(names, chosen, keys)
         yield cells.classes(names, chosen)
         yield linked.cells(names, quasi, chosen, nulls=at_root)
-        yield linked.risen(names, chosen)
+        yield risen(names, chosen)
     bare = [replace(q, hierarchy=Values(), height=1) for q in quasi[:3]]
     condition = Condition("s1", lambda value, n: call("bool_and", n.eq(value)))
     for strict in (True, False):

@@ -19,6 +19,7 @@ from anondb.run import verify_sql as audit
 from anondb.run.encode import Encoded, chosen_levels
 from anondb.run.link import Link, every_cell, put_down
 from anondb.run.plan import Plan
+from anondb.run.risen_sql import risen
 from anondb.run.sampling import affordable, sampled_share
 from anondb.run.statement import MANY, METRIC_ROWS, Runner, Statement, row
 from anondb.run.verify import Published
@@ -164,12 +165,10 @@ def _precision(
     if not computed and not told:
         return list(by_leaves)
     answers = row(**{chosen.quasi.code: 0.0 for chosen in computed})
-    question = (
-        Statement("precision", linked.risen(run.names, computed), answers=answers) if computed else None
-    )
-    risen = run.db.one(question) if question else ()
+    question = Statement("precision", risen(run.names, computed), answers=answers) if computed else None
+    shares_risen = run.db.one(question) if question else ()
     shares = {figure.column: figure.value or 0.0 for figure in by_leaves}
-    shares |= {chosen.quasi.name: 1 - share for chosen, share in zip(computed, risen, strict=True)}
+    shares |= {chosen.quasi.name: 1 - share for chosen, share in zip(computed, shares_risen, strict=True)}
     found = [MetricValue("precision", name, shares.get(name, 0.0)) for name in run.quasi]
     return [MetricValue("precision", value=sum(f.value or 0.0 for f in found) / len(found)), *found]
 
