@@ -35,9 +35,10 @@ releases](operate.md). What the functions measure is defined in [Measures](measu
 # a public function that is not here is missed by a test, where documentation calls it
 TASKS: dict[str, str] = {
     "Does a table keep a promise?": "is_k_anonymous is_l_diverse is_t_close verify_release",
-    "What does a table reach?": "k_anonymity l_diversity t_closeness beta_likeness delta_disclosure "
+    "What does a table reach?": "k_anonymity k_persons l_diversity t_closeness beta_likeness delta_disclosure "
     "le_diversity le_figures",
-    "What can be found out?": "risk risk_before_after attribute_disclosure record_linkage identifying_columns",
+    "What can be found out?": "risk risk_before_after attribute_disclosure record_linkage linked_rows "
+    "identifying_columns",
     "What is a release worth?": "utility gen_iloss sem_iloss semantic_sse non_uniform_entropy discernibility "
     "average_class_size coverage covers",
     "How are releases and runs?": "health",

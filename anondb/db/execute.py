@@ -57,8 +57,8 @@ class Executor:
             touched = cursor.rowcount
         self._tell(statement, text, touched, started)
 
-    def savepoint(self) -> AbstractContextManager[object]:
-        return self.connection.transaction()
+    def savepoint(self, *, undo: bool = False) -> AbstractContextManager[object]:
+        return self.connection.transaction(force_rollback=undo)
 
     def _execute(self, statement: Statement) -> tuple[list[tuple[Any, ...]], int]:
         text = _text(statement)

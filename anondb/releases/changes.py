@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from anondb.errors import UnsatisfiableError
+from anondb.errors import LockedError, UnsatisfiableError, UsageError
 from anondb.releases.following import FREE, RESTART, Followed
 from anondb.releases.values_sql import column_code
 from anondb.run.statement import Runner, Statement
@@ -40,7 +40,15 @@ def refuse_or_warn(engine: Engine, plan: Plan, fresh: Relation) -> tuple[str, ..
         return _of_first(plan)
     if following.judged:
         return ()
-    return _compared(engine, plan, fresh)
+    if following.changes != FREE:
+        return _compared(engine, plan, fresh)
+    try:
+        return _compared(engine, plan, fresh)
+    except (UsageError, LockedError):
+        # somebody alters the old release meanwhile: the swap looks at it once more, and says what is wrong
+        return (
+            "changes are free, and how many there are could not be told: somebody is altering the last release",
+        )
 
 
 def close(

@@ -40,7 +40,7 @@ class Planned:
     def copy(self, statement: Statement, rows: Iterable[Sequence[object]]) -> None:
         self.run(statement)
 
-    def savepoint(self) -> AbstractContextManager[object]:
+    def savepoint(self, *, undo: bool = False) -> AbstractContextManager[object]:
         return nullcontext()
 
 

@@ -85,6 +85,6 @@ class Runner(Protocol):
         """Sends rows of ours to a COPY."""
         ...
 
-    def savepoint(self) -> AbstractContextManager[object]:
-        """What fails inside is undone, and the transaction goes on."""
+    def savepoint(self, *, undo: bool = False) -> AbstractContextManager[object]:
+        """What fails inside is undone, and the transaction goes on; with `undo` all of it, locks included."""
         ...

@@ -17,7 +17,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 # called in documentation to explain how others work, and not for users
 PARTS = {
     *"class_beta class_delta concept_set_sizes disclosure_reference emd_equal emd_hierarchical emd_ordered".split(),
-    *"entropy_l hierarchical_reference is_recursive keep_linked linked_linkage linked_query linked_rows".split(),
+    *"entropy_l hierarchical_reference is_recursive keep_linked linked_linkage linked_query".split(),
     *"linked_utility ordered_reference recursive_l similarity_same_parent".split(),
 }
 
