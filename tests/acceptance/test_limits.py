@@ -83,7 +83,7 @@ def test_a_lattice_that_is_too_large_is_told_before_a_row_is_read(clinic: Clinic
     )
     ranges = quasi("{ start = 0, widths = [1, 2, 4, 8, 16, 32, 64, 128] }")
     policy = clinic.policy(
-        dict.fromkeys("abcdefg", ranges), source="hospital.closed", method='algorithm = "optimal"'
+        dict.fromkeys("abcdefg", ranges), source="hospital.closed", method='algorithm = "incognito"'
     )
     assert "has 10,000,000 nodes" in complaint(clinic.cli("run", policy), 2)
     assert "has 10,000,000 nodes" in complaint(clinic.cli("plan", policy), 2)
