@@ -23,7 +23,10 @@ def blocks() -> Iterator[tuple[str, str]]:
     yield from re.findall(r"^```(\w+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 
 
-def test_who_types_every_command_sees_what_the_page_shows(cli: Cli, tmp_path: Path) -> None:
+def test_who_types_every_command_sees_what_the_page_shows(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANONDB_CHANGES")  # as for whoever types
     policy = tmp_path / "adult.toml"
     done = []
     for language, text in blocks():
