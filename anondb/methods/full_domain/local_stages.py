@@ -17,7 +17,7 @@ from anondb.run.plan import Options
 from anondb.run.publish_sql import Chosen
 from anondb.run.statement import Statement
 
-_SHARE = 5  # of a minute's checks, so many parts less for the first search: the rounds gain more than its best node
+_SHARE = 11  # of a minute's checks, so many parts less for the first search: the rounds gain more than its best node
 _WAYS = 3  # that are tried at most
 _LEAST = 10  # of so many checks, one at least is for the first search
 
