@@ -23,7 +23,8 @@ _CHANGES = """
 select c.came, c.gone, c.changed, c.told
 from anondb.release_changes($1::text::regclass, $2::text::regclass, $3::text[]::name[], $4) as c
 """
-_OWN_ROWS = "select pg_catalog.set_config('row_security', $1, true)"
+_ROWS_OF_ROLE = "set local row_security = on"
+_ALL_ROWS = "set local row_security = off"
 _WITH_NULLS = "columns that hold NULLs are compared as arrays, in which NULL equals NULL"
 
 
@@ -218,9 +219,9 @@ class PostgresEngine:
         plan = self.plan
         differs = ledger_sql.delta(names, plan.source, plan.kept, chosen, plan.followed)
         # a role sees its own series; rows of the source that it must not see ended the first pass
-        self.db.run(Statement("own series", _OWN_ROWS, ("on",)))
+        self.db.run(Statement("own series", _ROWS_OF_ROLE))
         found = self.db.run(Statement("compare with ledger", differs, note=_WITH_NULLS))
-        self.db.run(Statement("all rows", _OWN_ROWS, ("off",)))
+        self.db.run(Statement("all rows", _ALL_ROWS))
         return found
 
     def values_left(self, sensitive: Sensitive) -> None:

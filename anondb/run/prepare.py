@@ -22,21 +22,35 @@ from anondb.run.linked.compile import compile_linked, in_order, single
 from anondb.run.plan import Options, Plan
 from anondb.run.snapshot import Snapshot, TargetInfo
 from anondb.run.statement import Statement
+from anondb.sqltree.build import set_local
 from anondb.sqltree.tables import Relation
 
 # The same text for the same value in every session; and an error instead of hidden rows. The planner knows
 # little of tables that a run has just made, and would sort the source to merge it with them. Passing a row
 # between processes costs about as much as reading it: taken for ten times that, grouping is not shared out.
 # Of our own tables a few thousand rows tell enough.
-_SETTINGS = """
-select set_config('search_path', 'pg_catalog, pg_temp', true), set_config('timezone', 'UTC', true),
-       set_config('datestyle', 'ISO, YMD', true), set_config('intervalstyle', 'postgres', true),
-       set_config('extra_float_digits', '1', true), set_config('bytea_output', 'hex', true),
-       set_config('standard_conforming_strings', 'on', true), set_config('row_security', 'off', true),
-       set_config('work_mem', $1, true), set_config('lock_timeout', $2, true),
-       set_config('jit', 'off', true), set_config('enable_mergejoin', 'off', true),
-       set_config('parallel_tuple_cost', '0.01', true), set_config('default_statistics_target', '10', true)
-"""
+# Statements, as no function's call would reach the servers that the rows of a distributed table lie on.
+_SETTINGS = {
+    "timezone": "UTC",
+    "datestyle": "ISO, YMD",
+    "intervalstyle": "postgres",
+    "extra_float_digits": "1",
+    "bytea_output": "hex",
+    "standard_conforming_strings": "on",
+    "row_security": "off",
+    "jit": "off",
+    "enable_mergejoin": "off",
+    "parallel_tuple_cost": "0.01",
+    "default_statistics_target": "10",
+}
+_PATH = "set local search_path = pg_catalog, pg_temp"
+
+
+def settings(options: Options) -> list[Statement]:
+    """What holds until the end of the transaction, in every session that takes part in it."""
+    given = _SETTINGS | {"work_mem": options.work_mem, "lock_timeout": options.lock_wait}
+    own = [Statement("settings", set_local(name, value)) for name, value in given.items()]
+    return [Statement("settings", _PATH), *own]
 
 
 def prepare(db: Executor, connection: Connection, policy: Policy, options: Options, *, replace: bool) -> Plan:
@@ -73,7 +87,8 @@ def _snapshot(
     named: Relation | None = None,
 ) -> Snapshot:
     source, items = resolve_source(connection, policy.source), resolve_items(connection, policy)
-    db.run(Statement("settings", _SETTINGS, (options.work_mem, options.lock_wait)))
+    for statement in settings(options):
+        db.run(statement)
     needed = bool(ontologies(policy))
     found = snapshot(connection, source, target, items, with_ontologies=needed, named=named)
     return with_built(db, policy, found)

@@ -11,7 +11,15 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.run.persons_sql import kept_value
-from anondb.run.publish_sql import Chosen, in_their_classes, kept_columns, ordered, released_as, same_value
+from anondb.run.publish_sql import (
+    Chosen,
+    in_their_classes,
+    kept_columns,
+    place_in_order,
+    released_as,
+    released_rows,
+    same_value,
+)
 from anondb.sqltree.build import (
     call,
     cast,
@@ -112,7 +120,7 @@ def release(
     `columns` are the source's, with the forms that they are released in; `made` are those of the release.
     """
     kept = [kept_value(column, "s") for column in kept_columns(columns, chosen)]
-    rows = ordered(chosen, kept, "v").from_(table(source.name, source.schema, "s"))
+    rows = released_rows(chosen, kept, "v").from_(table(source.name, source.schema, "s"))
     hashed = exp.EQ(
         this=_hash([grouping_value(c.quasi.column, "s") for c in chosen]), expression=col("hash", "v")
     )
@@ -122,7 +130,7 @@ def release(
     released = released_as(columns, chosen)
     typed = [named(_typed(col(released[c.name], "x"), c), c.name) for c in made]
     placed = in_their_classes(rows, names, columns, chosen, SHARED)
-    select = exp.select(*typed).from_(placed.subquery("x"))
+    select = exp.select(*typed).from_(placed.subquery("x")).order_by(place_in_order(placed))
     return _unlogged(fresh, select) if unlogged else _create(fresh, select)
 
 

@@ -28,12 +28,11 @@ def exchanged(
     shuffled: Sequence[int],
     schema: str = TEMPORARY,
 ) -> exp.Select:
-    """Rows that `ordered` has made of the source `s`, with the values of these positions exchanged, in order again.
+    """Rows that `released_rows` has made of the source `s`, with the values of these positions exchanged.
 
     `rows` has no keys yet; the answer has no use for any.
     """
     rows = rows.copy()
-    rows.set("order", None)
     # what they were ordered by would tell of the values that a record had
     rows.set("expressions", [part for part in rows.expressions if part.alias_or_name != "order"])
     record = record_hash(_RECORD, "s", key_of(Key.SHUFFLE.name.lower()))
@@ -53,8 +52,7 @@ def exchanged(
             equal(col(f"{_PLACE}{turn}", f"x{turn}"), col(f"{_PLACE}0", "m")),
         ]
         query = query.join(table("placed", alias=f"x{turn}"), on=every(same))
-    query = with_keys(query, names, schema).order_by(number(1), number(2))
-    return query.with_(ident("placed"), as_=placed, materialized=True)
+    return with_keys(query, names, schema).with_(ident("placed"), as_=placed, materialized=True)
 
 
 def _place(of: str, turn: int) -> exp.Expr:

@@ -21,6 +21,7 @@ from anondb.run import swap_sql as sql
 from anondb.run.engine import Engine
 from anondb.run.plan import Options, Place, Plan
 from anondb.run.statement import MANY, Answer, Runner, Statement, no_rows, row
+from anondb.sqltree.build import set_local
 from anondb.sqltree.tables import Relation
 
 SHORT_WAIT = 500  # milliseconds for a lock that readers would queue behind
@@ -37,7 +38,7 @@ _OBSTACLES = "select o.kind, o.name from anondb.release_obstacles($1::bigint::oi
 _BELONGINGS = "select b.rank, b.name, b.statement from anondb.release_belongings($1::bigint::oid, $2) as b"
 _GRANTS = "select g.name, g.statement from anondb.release_grants($1::bigint::oid, $2) as g"
 _CARRY = "select anondb.carry_over($1, $2)"
-_WAIT = "select pg_catalog.set_config('lock_timeout', $1, true)"
+_WAIT = "lock_timeout"
 _MADE_ANEW = "on the second connection; what it finds is made anew by further statements"
 _OWNER, _VIEW = 1, 2  # ranks of belongings
 
@@ -129,7 +130,7 @@ class Replacement:
         )
         views = [thing for rank, *thing in belongings if rank == _VIEW]
         # readers lock a view before its table, so that whoever does the reverse may wait for them and they for him
-        db.run(Statement("wait shortly", _WAIT, (str(SHORT_WAIT),)))
+        db.run(Statement("wait shortly", set_local(_WAIT, str(SHORT_WAIT))))
         self._carry("lock views", views)
         db.run(Statement("lock readers out", sql.lock(target, readers=True)))
         db.run(Statement("comment", publish.comment(fresh, comment)))  # a user's own one comes after it
@@ -153,7 +154,7 @@ class Replacement:
                 )
             ),
         )
-        db.run(Statement("wait again", _WAIT, (self.options.lock_wait,)))
+        db.run(Statement("wait again", set_local(_WAIT, self.options.lock_wait)))
 
     def _look(self, place: Place) -> bool:
         """Raises unless that stands at a place which stood there when the run began; returns whether a user
@@ -200,7 +201,7 @@ class Replacement:
         the server cannot know: so it gives up soon, all locks are given back, and he goes first.
         """
         with self.now.savepoint():
-            self.now.run(Statement("wait shortly", _WAIT, (str(SHORT_WAIT),)))
+            self.now.run(Statement("wait shortly", set_local(_WAIT, str(SHORT_WAIT))))
             return self.now.rows(statement)
 
     def _carry(self, name: str, things: Sequence[Sequence[Any]]) -> None:

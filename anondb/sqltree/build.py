@@ -149,6 +149,12 @@ def create_scratch(name: str, query: exp.Query) -> exp.Create:
     )
 
 
+def set_local(setting: str, value: str) -> exp.Set:
+    """A setting until the end of the transaction, as a statement: a call would reach no other server."""
+    given = exp.EQ(this=exp.Var(this=setting), expression=string(value))
+    return exp.Set(expressions=[exp.SetItem(this=given, kind="LOCAL")])
+
+
 def fill_scratch(name: str) -> exp.Copy:
     """COPY of a temporary table's rows from the client."""
     return exp.Copy(this=scratch(name), kind=True, files=[exp.var("stdin")])
