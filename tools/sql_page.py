@@ -39,6 +39,7 @@ TASKS: dict[str, str] = {
     "le_diversity le_figures",
     "What can be found out?": "risk risk_before_after attribute_disclosure record_linkage linked_rows "
     "identifying_columns",
+    "What do two releases tell together?": "released_together overlapping_labels",
     "What is a release worth?": "utility gen_iloss sem_iloss semantic_sse non_uniform_entropy discernibility "
     "average_class_size coverage covers",
     "How are releases and runs?": "health",

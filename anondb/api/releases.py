@@ -22,6 +22,7 @@ from anondb.sqltree.tables import Relation
 if TYPE_CHECKING:
     from anondb.compare.compare import CompareListener
     from anondb.compare.comparison import Trials
+    from anondb.db.together import Difference
     from anondb.evaluation.evaluation import Evaluation
     from anondb.run.pipeline import Listener
 
@@ -117,6 +118,29 @@ class Releases:
         """The releases that the ledger knows, newest first: levels, records, who waits, who has left."""
         upgrade.require_current(self._session)
         return ledger.releases(self._session, None if target is None else self._text(target))
+
+    def diff(
+        self,
+        before: str | int,
+        after: str | int,
+        *,
+        quasi: Sequence[str] | None = None,
+        sensitive: Sequence[str] | None = None,
+        kept: Sequence[str] | None = None,
+        k: int | None = None,
+        vghs: Mapping[str, str] | None = None,
+        source: str | None = None,
+        unit: str | None = None,
+    ) -> Difference:
+        """What changed from one release to another, and what somebody learns who has both, in counts.
+
+        Each is the number of a run, or a table that anyone has made. Of runs, columns and k are those of their
+        policies, unless given. With the `source`, its persons are counted, of whom `unit` names each.
+        """
+        from anondb.db import together
+
+        question = together.Question(quasi, sensitive, kept, k, vghs or {}, source, unit)
+        return together.difference(self._door, before, after, question)
 
     def verify(self, target: str) -> list[Proof]:
         """Proves the last release of a target again, from its own rows, its policy and the ledger."""

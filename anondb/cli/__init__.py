@@ -49,6 +49,7 @@ _COMMANDS = {
     "evaluate": "evaluate",
     "status": "operate",
     "verify": "releases",
+    "diff": "diff",
     "generate": "generate",
     "learn": "generate",
 }

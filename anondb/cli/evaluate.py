@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from anondb.api import connect
 from anondb.cli.metrics import print_evaluation
-from anondb.cli.options import Dsn, Json
+from anondb.cli.options import Dsn, Json, names, pairs
 from anondb.cli.output import RunProgress, echo_json
 from anondb.errors import UsageError
 
@@ -119,17 +118,17 @@ def evaluate(
             evaluation = db.releases.evaluate_tables(
                 original,
                 release,
-                quasi=_names(quasi),
+                quasi=names(quasi),
                 key=key,
-                vghs=_pairs("--vgh", "hierarchy", "job=occupation", vgh),
-                ontologies=_pairs("--ontology", "ontology", "job=wordnet", ontology),
-                sensitive=_names(sensitive or []),
+                vghs=pairs("--vgh", "hierarchy", "job=occupation", vgh),
+                ontologies=pairs("--ontology", "ontology", "job=wordnet", ontology),
+                sensitive=names(sensitive or []),
                 population=population,
                 fraction=fraction,
                 sample=sample,
                 clusters=clusters,
                 seed=seed,
-                roots=None if masked is None else _names([masked]),
+                roots=None if masked is None else names([masked]),
                 unit=unit,
                 listener=progress,
             )
@@ -141,15 +140,3 @@ def _print(evaluation: Evaluation, *, as_json: bool, columns: bool) -> None:
         echo_json(evaluation.as_json())
     else:
         print_evaluation(evaluation, columns=columns)
-
-
-def _names(options: list[str]) -> list[str]:
-    """Names with commas between them; one with a comma in it has double quotes around it."""
-    return [name for row in csv.reader(options, skipinitialspace=True) for name in row]
-
-
-def _pairs(option: str, what: str, example: str, said: list[str] | None) -> dict[str, str]:
-    pairs = [one.partition("=") for one in said or []]
-    if not all(column and name for column, _, name in pairs):
-        raise UsageError(f"{option} names a column and its {what}", hint=f"for example {option} {example}")
-    return {column: name for column, _, name in pairs}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from anondb import files
 from anondb.cli.output import report_warning
 from anondb.db.connection import without_password
+from anondb.errors import UsageError
 
 
 def warn_of_password(context: typer.Context, dsn: str | None) -> str | None:
@@ -21,6 +23,19 @@ def warn_of_password(context: typer.Context, dsn: str | None) -> str | None:
             "set ANONDB_DSN or PGPASSWORD, or use a password file (PGPASSFILE) or a service file (PGSERVICE)",
         )
     return dsn
+
+
+def names(options: list[str]) -> list[str]:
+    """Names with commas between them; one with a comma in it has double quotes around it."""
+    return [name for row in csv.reader(options, skipinitialspace=True) for name in row]
+
+
+def pairs(option: str, what: str, example: str, said: list[str] | None) -> dict[str, str]:
+    """What is said of columns, as COLUMN=NAME."""
+    found = [one.partition("=") for one in said or []]
+    if not all(column and name for column, _, name in found):
+        raise UsageError(f"{option} names a column and its {what}", hint=f"for example {option} {example}")
+    return {column: name for column, _, name in found}
 
 
 def _let_read(public: bool) -> bool:

@@ -117,18 +117,7 @@ begin
                             'a column of the policy is not in the table';
         return;
     end if;
-    -- its owner may have changed a type, and the cast would be his code with the caller's rights
-    if exists (with recursive type as (
-                   select a.atttypid as id from pg_attribute as a
-                   where a.attrelid = release and a.attnum > 0 and not a.attisdropped
-                   union
-                   select t.typbasetype from type join pg_type as t on t.oid = type.id
-                   where t.typtype = 'd')
-               select from type join pg_cast as c on c.castsource = type.id
-               where c.casttarget = 'text'::regtype and c.castfunc >= 16384
-                 and not exists (select from pg_depend as d
-                                 where d.classid = 'pg_proc'::regclass and d.objid = c.castfunc
-                                   and d.deptype = 'e')) then
+    if anondb.casts_of_others(release) then
         return query select 'columns are those of the policy', false,
                             'a column becomes text by a function of somebody';
         return;
