@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +14,7 @@ from anondb.db.introspect import column_categories, resolve_source, target_text
 from anondb.db.ledger import ReleaseInfo
 from anondb.db.run_list import run_that_released
 from anondb.errors import UsageError, did_you_mean
+from anondb.policy.load import part_as_written
 from anondb.policy.names import check_part, parse_name
 from anondb.run.linked_sql import relation_text
 from anondb.sqltree.tables import Relation
@@ -145,9 +145,8 @@ def _side(connection: Connection, name: str | int) -> Side:
 
 def _said(body: str) -> dict[str, Any]:
     """What the policy of a run says; the text may be that of an older version, so nothing is checked."""
-    document = tomllib.loads(body) if body else {}
-    columns = document.get("columns")
-    if not isinstance(columns, dict):
+    columns = part_as_written(body, "columns")
+    if not columns:
         return {}
     with_role = {
         role: [name for name, said in columns.items() if said.get("role") == role]
@@ -156,7 +155,7 @@ def _said(body: str) -> dict[str, Any]:
     vghs = {
         name: said["hierarchy"] for name, said in columns.items() if isinstance(said.get("hierarchy"), str)
     }
-    privacy = document.get("privacy", {})
+    privacy = part_as_written(body, "privacy")
     return {**with_role, "vghs": vghs, "k": privacy.get("k"), "unit": privacy.get("unit")}
 
 

@@ -11,6 +11,7 @@ from anondb.models.registry import SENSITIVE_MODELS
 from anondb.policy.check import Key, Spot, Table, read_name, read_table, read_text, shown
 from anondb.policy.model import Name, Parent, Role
 from anondb.policy.names import quoted
+from anondb.policy.over_time import OVER_TIME
 from anondb.policy.perturbed import INSTEAD, all_of_one
 
 KNOWS = (0, 1, 2, "all")
@@ -214,7 +215,7 @@ def _privacy(spot: Spot, keys: Table, tables: Sequence[Table], roots: Sequence[T
             'suppress = "cells" is of one table: of several, whole persons or rows are left out',
             'leave the key out, or set suppress = "rows"',
         )
-    for key in ("changes", "leavers"):
+    for key in OVER_TIME:
         if key in privacy:
             yield Problem(
                 place,

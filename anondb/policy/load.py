@@ -48,6 +48,7 @@ from anondb.policy.linked import (
 )
 from anondb.policy.model import Column, LinkedTable, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
+from anondb.policy.over_time import OVER_TIME, read_key
 from anondb.policy.perturbed import FORMS_OF_KEPT
 from anondb.policy.released import read_release
 from anondb.policy.rules import check_together
@@ -152,9 +153,9 @@ def _read_tables(spot: Spot, value: object) -> list[Table]:
 _MODELS = frozenset(model.name for model in SENSITIVE_MODELS)
 
 
-def columns_as_written(text: str) -> Table:
-    """What the text of a policy says of its columns, also one of an older version: nothing is checked."""
-    keys = _document(text, "policy").get("columns", {})
+def part_as_written(text: str, part: str) -> Table:
+    """What the text of a policy says in one of its tables; empty where it has none."""
+    keys = _document(text, "policy").get(part, {})
     return keys if isinstance(keys, dict) else {}
 
 
@@ -244,17 +245,6 @@ def _read_column(spot: Spot, value: object) -> Table:
     return with_cap(spot, keys, value)
 
 
-def _read_key(spot: Spot, value: object) -> tuple[str, ...]:
-    """The column that names a record from release to release, or several that do so together."""
-    names = value if isinstance(value, list) else [value]
-    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
-        raise UsageError(
-            f"key must be the name of a column, or a list of different ones, not {shown(value)}",
-            hint='for example key = "patient", or key = ["patient", "admitted"]',
-        )
-    return tuple(names)
-
-
 def _read_role(spot: Spot, value: object) -> Role:
     return Role(choice(list(Role))(spot, value))
 
@@ -292,7 +282,6 @@ PRIVACY: Mapping[str, Key] = {
     "suppression_rows": Key(read_share),
     **{model.name: Key(model.read) for model in SENSITIVE_MODELS},
 }
-OVER_TIME = ("changes", "leavers")
 METHOD: Mapping[str, Key] = {
     "algorithm": Key(choice(METHODS), f'add algorithm = "{FIRST}"'),
     "heuristic": Key(read_text),
@@ -312,7 +301,7 @@ TOP: Mapping[str, Key] = {
     "source": Key(read_name, 'add source = "schema.table" above the first [table]: what to anonymize'),
     "target": Key(read_name, 'add target = "schema.table" above the first [table]: what to release'),
     "scope": Key(read_text),
-    "key": Key(_read_key),
+    "key": Key(read_key),
     "privacy": Key(_read_privacy, "add a table [privacy] with k = 5"),
     "method": Key(_read_method, f'add a table [method] with algorithm = "{FIRST}"'),
     "columns": Key(_read_columns, 'add a table [columns] with a line for each: zip = { role = "quasi" }'),

@@ -22,7 +22,8 @@ begin atomic
     where label_spans.kind = 'number' and l.label ~ '^[0-9]{1,100}[*]{1,100}$';
 end;
 comment on function anondb.label_spans(text[], text) is
-'Those labels that are points, ranges or masks of this kind, number or moment, with their ends.';
+'Those labels that are points, ranges or masks of this kind, number or moment, '
+'with their ends.';
 
 create function anondb.overlapping_labels(
     first_labels text[], second_labels text[], leaves text[] = null, labels text[] = null)
@@ -51,7 +52,8 @@ begin atomic
         select s.label as value from side as s
         union
         select e.item from side as s
-        cross join lateral string_to_table(substr(s.label, 2, length(s.label) - 2), ', ') as e (item)
+        cross join lateral string_to_table(substr(s.label, 2, length(s.label) - 2),
+                                           ', ') as e (item)
         where s.label ~ '^[{].*[}]$'
         union
         select btrim(s.label, '*') from side as s where s.label ~ '^([^*]+[*]+|[*]+[^*]+)$'

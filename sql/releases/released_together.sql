@@ -155,16 +155,13 @@ begin
     return query
     with own as materialized (
         -- of each combination of the source's values, the classes that can have it
-        select c.class,
-               coalesce((select array_agg(m.b order by m.b) from pg_temp.together_match as m
-                         where m.first = 0 and m.second = 1 and m.a = c.class), '{}') as a,
-               coalesce((select array_agg(m.b order by m.b) from pg_temp.together_match as m
-                         where m.first = 0 and m.second = 2 and m.a = c.class), '{}') as b
-        from pg_temp.together_class as c where c.release = 0
+        select m.a as class,
+               coalesce(array_agg(m.b order by m.b) filter (where m.second = 1), '{}') as a,
+               coalesce(array_agg(m.b order by m.b) filter (where m.second = 2), '{}') as b
+        from pg_temp.together_match as m where m.first = 0 group by m.a
     ), record as materialized (
         select o.a, o.b, k.kept, k.n
         from own as o join pg_temp.together_kept as k on k.class = o.class
-        where cardinality(o.a) + cardinality(o.b) > 0
     ), persons as materialized (
         select r.a, r.b, grouping(r.a) = 0 as of_a, grouping(r.b) = 0 as of_b,
                case when unit then count(distinct r.kept[1]) else sum(r.n)::bigint end as n
@@ -208,11 +205,13 @@ begin
     where j.n < together_persons.k
       and (cardinality(j.a) = 0 or j.n < j.n_a) and (cardinality(j.b) = 0 or j.n < j.n_b)
     union all
-    select 'persons_certain', u.name::text, coalesce(sum(s.n) filter (where s.is_certain), 0)::bigint
+    select 'persons_certain', u.name::text,
+           coalesce(sum(s.n) filter (where s.is_certain), 0)::bigint
     from unnest(columns) with ordinality as u (name, place)
     left join surer as s on s.place = u.place group by u.name
     union all
-    select 'persons_surer', u.name::text, coalesce(sum(s.n) filter (where s.is_surer), 0)::bigint
+    select 'persons_surer', u.name::text,
+           coalesce(sum(s.n) filter (where s.is_surer), 0)::bigint
     from unnest(columns) with ordinality as u (name, place)
     left join surer as s on s.place = u.place group by u.name
     union all
@@ -244,7 +243,7 @@ begin
         raise exception 'k is below 1' using errcode = 'SA291', hint = 'Choose k of at least 2.';
     end if;
     foreach v_name in array quasi || sensitive || kept loop
-        if not anondb.has_column(first, v_name) and not anondb.has_column(second, v_name) then
+        if not (anondb.has_column(first, v_name) or anondb.has_column(second, v_name)) then
             perform anondb.check_columns(second, array[v_name]);
         end if;
     end loop;
@@ -259,7 +258,8 @@ begin
     where anondb.has_column(first, c.name) and anondb.has_column(second, c.name);
     select coalesce(v_sensitive, '{}'), coalesce(v_kept, '{}') into v_sensitive, v_kept;
     if not exists (select from unnest(quasi) as q (name)
-                   where anondb.has_column(first, q.name) and anondb.has_column(second, q.name))
+                   where anondb.has_column(first, q.name)
+                     and anondb.has_column(second, q.name))
        or unit is not null and source is null then
         raise exception '%', case
                 when unit is null or source is not null
@@ -291,7 +291,8 @@ begin
     return query select c.name, null::text, c.value from anondb.together_changes() as c;
     return query select d.name, d.of_column, d.value
                  from anondb.together_difference(v_sensitive, k) as d;
-    return query select d.name, d.of_column, d.value from anondb.together_cells(v_sensitive, k) as d;
+    return query select d.name, d.of_column, d.value
+                 from anondb.together_cells(v_sensitive, k) as d;
     if source is not null then
         perform anondb.together_take(0, source, quasi,
                                      array_remove(array[unit], null) || v_sensitive);

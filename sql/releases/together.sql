@@ -10,13 +10,14 @@
 -- Releases have numbers; 0 is the source, whose classes are its combinations of values.
 
 create function anondb.has_column(relation regclass, name name) returns boolean
-language sql stable parallel safe
+language sql stable parallel restricted
 begin atomic
     select exists (select from pg_attribute as a
                    where a.attrelid = relation and a.attname = has_column.name and a.attnum > 0
                      and not a.attisdropped);
 end;
-comment on function anondb.has_column(regclass, name) is 'Whether a table has a column of this name.';
+comment on function anondb.has_column(regclass, name) is
+'Whether a table has a column of this name.';
 
 create function anondb.together_close() returns void
 language plpgsql volatile parallel unsafe
@@ -92,7 +93,8 @@ begin
                       string_agg(format('l%s.code', g.i), ', ' order by g.i),
                       string_agg(format('join pg_temp.together_label as l%1$s
                                          on l%1$s.release = %2$s and l%1$s.place = %1$s
-                                        and l%1$s.key = quote_nullable(t.c%1$s)', g.i, number), ' '))
+                                        and l%1$s.key = quote_nullable(t.c%1$s)',
+                                        g.i, number), ' '))
         from generate_series(1, cardinality(quasi)) as g (i));
     insert into pg_temp.together_class (release, codes, records)
     select number, t.codes, sum(t.n) from pg_temp.together_coded as t group by t.codes;

@@ -9,7 +9,7 @@ import psycopg
 
 from anondb.db.connection import Connection
 from anondb.errors import PolicyError
-from anondb.policy.load import columns_as_written
+from anondb.policy.load import part_as_written
 
 # A view, a table's policies and even its indexes run what their owner has put into them, once they are read: only
 # tables of this role itself and of the installation's owner, whom it trusts.
@@ -38,7 +38,7 @@ def refused_now(connection: Connection) -> list[str]:
         last = connection.execute(_LAST).fetchall()
     for run, target, body, oid in last:
         with suppress(psycopg.Error, PolicyError), connection.transaction():
-            columns = columns_as_written(body)
+            columns = part_as_written(body, "columns")
             rows: list[tuple[Any, ...]] = connection.execute(_IDENTIFYING, (oid,)).fetchall()
             columns_refused = [f'"{name}"' for name, kind, _ in rows if _refused(columns.get(name), kind)]
             if columns_refused:
