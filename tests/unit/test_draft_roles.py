@@ -19,17 +19,25 @@ patient_id PatientName Nachname prénom Apellidos cognome achternaam e_mail phon
 Telefonnummer Straße dirección ssn
 Steuer-ID codice_fiscale numero_securite_sociale iban mrn passport_number ip_address username
 姓名 Фамилия 電話番号 comments
+имя_пациента ИНН табельный_номер 住所 メールアドレス 주민등록번호 전화번호 이름 الاسم الهاتف
+ΑΦΜ επώνυμο soyadı tc_kimlik_no henkilötunnus sähköposti rodné_číslo příjmení keresztnév नाम
+फ़ोन שם_משפחה respondentnummer nr_telefonu họ_tên
 """.split()
 QUASI = """
 age Alter edad dateOfBirth geburtsdatum date_naissance sex Geschlecht sexe género race ethnicity
 zip_code PLZ code_postal city
 Wohnort ville país marital_status Familienstand estado_civil education Beruf profession job_title
 native-country 性别 возраст
+район должность стаж 都道府県 郵便番号 年齢 성별 우편번호 나이 العمر المدينة πόλη φύλο doğum_tarihi cinsiyet meslek
+syntymäaika ikä kön płeć miejscowość kod_pocztowy pohlaví PSČ irányítószám आयु शहर जन्मतिथि
+गाँव גיל дата_народження місто nơi_ở_tỉnh
 """.split()
 SENSITIVE = """
 diagnosis Diagnose diagnóstico disease blood_pressure hiv_status salary Gehalt monthlyIncome
 religion political_party vote
 survived readmitted churn job_satisfaction 诊断 зарплата
+оклад давление 血圧 月収 연봉 진단명 الراتب التشخيص μισθός διάγνωση maaş tanı palkka mzda rozpoznanie zarobki रोग אבחנה
+Hauptdiagnose inadimplente farmaco esito discapacidad lön revenu_annuel
 """.split()
 
 
@@ -92,6 +100,14 @@ def test_names_are_taken_apart() -> None:
     assert tokens("prénom") == "prenom"
 
 
+def test_letters_of_scripts_that_write_vowels_as_marks_stay_together() -> None:
+    assert tokens("जन्मतिथि_2") == tokens("जन्मतिथि 2") != tokens("जनमतथ 2")
+    assert len(tokens("फ़ोन_नंबर").split()) == 2
+    assert (
+        tokens("Район") == tokens("район") == tokens("раион")
+    )  # й is и with a mark, and accents do not count
+
+
 def test_numbers_of_persons_are_told_from_those_of_things() -> None:
     assert all(map(is_of_a_person, ["patient_id", "customerId", "id", "subject", "emp_no"]))
     assert not any(map(is_of_a_person, ["product_id", "doctor_id", "order_no", "hospital"]))
@@ -111,6 +127,7 @@ def test_numbers_of_persons_are_told_from_those_of_things() -> None:
         alone("x"),
         alone("diagnosis"),
         alone("vote"),
+        number("platelets", distinct=1000, alone=1000, spread=900.0),
         number("pid", distinct=1000, alone=1000, identifying=("unique",)),
         number("party", distinct=1000, alone=1000, identifying=("unique",)),
         number("x", distinct=1000, alone=1000, identifying=("unique",)),
@@ -131,7 +148,15 @@ def test_what_could_be_a_person_is_left_out(one: ColumnProfile) -> None:
         (number("number_of_emails", distinct=9), Role.OTHER),
         (number("weight", spread=90000.0, distinct=900), Role.OTHER),
         (column("x", distinct=4), Role.OTHER),
-        (number("income", distinct=1000, alone=1000, identifying=("unique",)), Role.SENSITIVE),
+        (number("lon", distinct=900, spread=30000.0), Role.SENSITIVE),  # a Swedish salary, and no longitude
+        (number("doctor", distinct=9), Role.OTHER),
+        (alone("city"), Role.QUASI),
+        (alone("company_name"), Role.IDENTIFIER),
+        (alone("plz", looks={"postal code": 1.0}, identifying=("phone",)), Role.QUASI),
+        (
+            number("income", distinct=1000, alone=1000, spread=60000.0, identifying=("unique",)),
+            Role.SENSITIVE,
+        ),
         (number("x", whole=3, distinct=700), Role.SENSITIVE),
         (column("x", looks={"icd": 1.0, "dotted icd": 0.8}, distinct=90), Role.SENSITIVE),
         (column("x", kind="date", type="date", distinct=300, spread=400.0), Role.QUASI),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from anondb.policy.draft.patterns import patterns
 from anondb.policy.draft.profile import ColumnProfile, TableProfile
-from anondb.policy.draft.words import Meaning, is_of_a_person, meaning_of
+from anondb.policy.draft.words import Meaning, is_of_a_person, meaning_of, meanings_of, tokens
 from anondb.policy.model import Role
 
 FEW = 20
@@ -15,6 +16,7 @@ FEW = 20
 NATURAL = ("number", "date", "time")  # measurements are all different by nature: see docs/policy.md
 _OF_ONE = {"number", "person number", "e-mail", "phone", "account", "network", "street"}
 """Meanings of which everybody has a value of their own; a list is something else about them."""
+_OF_A_COMPANY = r"company|employer|firma|arbeitgeber|location|address|destination|dest"
 _SPEAK_OF_HEALTH = {"health", "outcome", "medical number"}
 
 
@@ -41,8 +43,7 @@ def propose(table: TableProfile) -> list[Proposal]:
     medical = sum(m is not None and m.name in _SPEAK_OF_HEALTH for m in meanings.values()) > 1
     answers = sum(m is not None and m.name == "answer" for m in meanings.values()) > 2
     proposals = [
-        _identified(column) or _named(table, column, meanings[column.name]) or _unnamed(table, column)
-        for column in table.columns
+        _identified(column) or _named(table, column) or _unnamed(table, column) for column in table.columns
     ]
     if medical or answers:
         proposals = [_about_the_person(proposal, medical=medical) for proposal in proposals]
@@ -55,7 +56,9 @@ def _identified(column: ColumnProfile) -> Proposal | None:
         share = column.looks_like(pattern.name)
         if pattern.least is not None and share >= pattern.least and column.distinct > 2:
             return _identifier(column, f"{share:.0%} of its values are {pattern.says}", pattern.name)
-    if "phone" in column.identifying:
+    if _is_running_number(column):
+        return _identifier(column, "numbers in a row, one for each record", "number")
+    if "phone" in column.identifying and not _is_postal_code(column):
         return _identifier(column, "most of its values are phone numbers", "phone")
     if "free text" in column.identifying:
         return _identifier(column, "free text of many words, which can say anything", "free text")
@@ -66,12 +69,14 @@ def _identified(column: ColumnProfile) -> Proposal | None:
     return None
 
 
-def _named(table: TableProfile, column: ColumnProfile, meaning: Meaning | None) -> Proposal | None:
-    """What the name of a column says of it, where its values do not contradict."""
+def _named(table: TableProfile, column: ColumnProfile) -> Proposal | None:
+    """What the name of a column says of it: of all that it may mean, the first that its values do not contradict."""
+    named = meanings_of(column.name, column.kind)
+    meaning = next((one for one in named if not _contradicts(column, one)), None)
     if column.days and (meaning is None or meaning.name not in ("birth", "technical")):
         what = "when something happened to the person: who knows of it finds the record"
         return Proposal(column, Role.QUASI, what, "time of event")
-    if meaning is None or _contradicts(column, meaning):
+    if meaning is None:
         return None
     says, few = meaning.says, column.distinct <= 2 and column.filled >= FEW
     match meaning.role:
@@ -83,7 +88,9 @@ def _named(table: TableProfile, column: ColumnProfile, meaning: Meaning | None) 
             told = column.unique or column.share > 0.5 or not column.filled
             decide = None if told else "is it a list that does not tell persons apart?"
             return Proposal(column, Role.IDENTIFIER, says, meaning.name, decide)
-        case Role.QUASI if column.kind == "text" and _is_alone(column) and meaning.name != "postal code":
+        case Role.QUASI if (
+            column.kind == "text" and _is_alone(column) and not _is_told_by_many(column, meaning)
+        ):
             why = f"{says}, but nearly every record has its own text"
             return _identifier(column, why, meaning.name, "could it be generalized?")
         case Role.SENSITIVE if "unique" in column.identifying and _should_repeat(column, meaning):
@@ -101,7 +108,28 @@ def _contradicts(column: ColumnProfile, meaning: Meaning) -> bool:
     """Weights of a survey are no weights of persons, and a few small numbers no postal codes."""
     if meaning.name == "body":
         return column.kind == "number" and (column.spread or 0) > 500
+    if meaning.name == "other person":  # how often somebody saw a doctor, how tall a father is
+        return column.kind == "number" and (not column.is_whole or column.distinct <= FEW or _is_list(column))
+    if meaning.name == "coordinates":
+        return column.kind == "number" and (column.spread or 0) > 360
     return meaning.name == "postal code" and column.kind == "number" and 0 < column.distinct <= FEW
+
+
+def _is_running_number(column: ColumnProfile) -> bool:
+    """Whole numbers with hardly a gap between them, of which every record has its own, are counted and not measured."""
+    is_own = column.is_whole and column.distinct == column.filled >= FEW
+    return is_own and 0 < (column.spread or 0) <= column.distinct
+
+
+def _is_postal_code(column: ColumnProfile) -> bool:
+    named = meaning_of(column.name, column.kind)
+    return named is not None and named.name == "postal code" and column.looks_like("postal code") > 0.9
+
+
+def _is_told_by_many(column: ColumnProfile, meaning: Meaning) -> bool:
+    """Places and occupations have many short names, each of which is that of many persons outside of the table."""
+    is_short = column.longest <= 80 and not re.search(_OF_A_COMPANY, tokens(column.name))
+    return meaning.name == "postal code" or (meaning.name in ("place", "occupation") and is_short)
 
 
 def _should_repeat(column: ColumnProfile, meaning: Meaning) -> bool:

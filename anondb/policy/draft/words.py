@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,8 @@ from pathlib import Path
 from anondb.policy.model import Role
 
 FILE = Path(__file__).with_name("words.toml")
+LANGUAGES = Path(__file__).with_name("languages.toml")
+"""More words of the same meanings, language by language."""
 
 
 @dataclass(frozen=True)
@@ -39,21 +42,35 @@ _COUNTED = re.compile(
     r"nombre de|numero de|nb|pct|percent|share|rate|log|ln)\b"
 )
 _TRANSLIT = str.maketrans(
-    {"ß": "ss", "ä": "ae", "ö": "oe", "ü": "ue", "ø": "o", "æ": "ae", "å": "a", "ł": "l", "đ": "d"}
+    {"ß": "ss", "ä": "ae", "ö": "oe", "ü": "ue", "ø": "o", "æ": "ae", "å": "a", "ł": "l", "đ": "d", "ı": "i"}
 )
 
 
 def tokens(name: str) -> str:
     """The words of a name, in lower case without accents, a blank between each two."""
     parted = re.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
-    lowered = unicodedata.normalize("NFC", parted).lower()
-    plain = unicodedata.normalize("NFKD", lowered.translate(_TRANSLIT))
-    kept = "".join(c for c in plain if not unicodedata.combining(c))
-    return unicodedata.normalize("NFC", re.sub(r"[\W_]+", " ", kept)).strip()
+    return " ".join("".join(c if _is_letter(c) else " " for c in _plain(parted)).split())
+
+
+def _plain(written: str) -> str:
+    """In lower case, without accents: names of columns and words alike."""
+    lowered = unicodedata.normalize("NFC", written).lower().translate(_TRANSLIT)
+    kept = (c for c in unicodedata.normalize("NFKD", lowered) if not unicodedata.combining(c))
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def _is_letter(c: str) -> bool:
+    """Letters and digits, and the vowels that some scripts write as marks of a letter."""
+    return c.isalnum() or unicodedata.category(c).startswith("M")
 
 
 def meaning_of(name: str, kind: str) -> Meaning | None:
     """What a column of this name and kind is about; None for a name that says nothing."""
+    return next(meanings_of(name, kind), None)
+
+
+def meanings_of(name: str, kind: str) -> Iterator[Meaning]:
+    """The same, and what else it may be about where its values speak against that."""
     words = tokens(name)
     counted = kind in ("number", "flag") and _COUNTED.match(words) is not None
     for meaning in meanings():
@@ -62,8 +79,7 @@ def meaning_of(name: str, kind: str) -> Meaning | None:
         if counted and meaning.role is Role.IDENTIFIER and meaning.name != "technical":
             continue
         if meaning.pattern.search(words) or meaning.pattern.search(words.replace(" ", "")):
-            return meaning
-    return None
+            yield meaning
 
 
 def is_of_a_person(name: str) -> bool:
@@ -75,6 +91,10 @@ def is_of_a_person(name: str) -> bool:
 def meanings() -> tuple[Meaning, ...]:
     """All of them, in the order in which they are tried."""
     entries = tomllib.loads(FILE.read_text(encoding="utf-8"))["meaning"]
+    last = {entry["name"]: entry for entry in entries}  # words of more languages join the broadest entry
+    for language in tomllib.loads(LANGUAGES.read_text(encoding="utf-8")).values():
+        for name, words in language.items():
+            last[name]["words"] += f", {words}"
     return tuple(
         Meaning(
             entry["name"],
@@ -88,7 +108,7 @@ def meanings() -> tuple[Meaning, ...]:
 
 
 def _any(words: str) -> re.Pattern[str]:
-    entries = (" ".join(word.split()) for word in words.split(","))
+    entries = dict.fromkeys(" ".join(_plain(word).split()) for word in words.split(","))
     return re.compile("|".join(_pattern(entry) for entry in entries if entry))
 
 
@@ -99,7 +119,7 @@ def _pattern(entry: str) -> str:
     between = " " if "*" in entry and " " in entry else " ?"
     escaped = (
         re.escape(entry)
-        .replace(r"\*", r"\w*")
+        .replace(r"\*", "[^ ]*")
         .replace(r"\?", ".")
         .replace(r"\#", r"\d+")
         .replace(r"\ ", between)
