@@ -5,17 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 from psycopg import sql
 
+from anondb.db import introspect as catalog
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
+from anondb.hierarchies import csvfile
+from anondb.hierarchies.forms import Age, BuiltinTable, Computed, Hierarchy
+from anondb.hierarchies.forms.builtin import builtin_hierarchy
+from anondb.policy.draft.codes import candidates
 from anondb.policy.draft.patterns import names_of_persons, patterns
 from anondb.policy.draft.profile import ColumnProfile, ColumnSet, TableProfile
 from anondb.policy.draft.words import meaning_of
 from anondb.policy.model import Name
-from anondb.sqltree.tables import Relation
+from anondb.sqltree import fitting
+from anondb.sqltree.render import render
+from anondb.sqltree.tables import Relation, SourceColumn
 
 CELLS = 1_500_000
 """How many values of a table are looked at, at most; and so many rows, whatever it has for columns."""
@@ -43,7 +51,7 @@ _TAKE = "select s.records, s.looked_at from anondb.draft_sample(%s::pg_catalog.r
 _ANALYZE = "analyze pg_temp.anondb_sample"
 _SHAPES = """
 select s.of_column::text, s.kind, s.filled, s.distinct_values, s.alone, s.most_frequent, s.longest,
-       s.whole, s.negative, s.ages, s.years, s.spread
+       s.whole, s.negative, s.ages, s.years, s.spread, s.old, s.tail, s.high
 from anondb.column_shapes(%s::pg_catalog.regclass) as s
 """
 _IDENTIFYING = """
@@ -91,9 +99,10 @@ class Profiler:
             _column(name, type_, said, unique, references, shapes[name], reasons[name])
             for name, type_, said, unique, references in catalogued
         ]
-        return TableProfile(
-            source, round(records), looked_at, tuple(self._looked(column) for column in columns), comment
-        )
+        sources = {column.name: column for column in catalog.columns(self.connection, self.relation)}
+        looked = (self._looked(column) for column in columns)
+        coded = tuple(self._fitted(column, sources[column.name]) for column in looked)
+        return TableProfile(source, round(records), looked_at, coded, comment)
 
     def told_apart(self, columns: Sequence[str]) -> ColumnSet:
         """What a set of columns tells, counted on the sample."""
@@ -130,9 +139,37 @@ class Profiler:
             column = replace(column, names=known / max(looked_at, 1))
         return column
 
+    def _fitted(self, column: ColumnProfile, source: SourceColumn) -> ColumnProfile:
+        """With the classification that it has codes of, or the day that ages can be counted at.
+
+        Hierarchies that a value of the table is outside of are not proposed: the run would fail.
+        """
+        if column.kind == "text":
+            for name in candidates(column):
+                if self._is_within(source, builtin_hierarchy(name)):
+                    return replace(column, codes=name)
+        named = meaning_of(column.name, column.kind)
+        if column.days and named is not None and named.name == "birth":
+            at = date(date.today().year + 1, 1, 1)  # whoever is born this year is in it, too
+            if self._is_within(source, Age(at)):
+                return replace(column, born_by=at)
+        return column
+
+    def _is_within(self, source: SourceColumn, hierarchy: Hierarchy) -> bool:
+        if isinstance(hierarchy, Computed):
+            if hierarchy.misfit(source) is not None:
+                return False
+            counted = fitting.outside(self.relation, source, hierarchy)
+        else:
+            assert isinstance(hierarchy, BuiltinTable)
+            leaves = [row[0] for row in csvfile.read(hierarchy.path, comments=True).rows]
+            counted = fitting.unlisted(self.relation, source, leaves)
+        [(outside,)] = self._rows("counting codes", render(counted))
+        return bool(outside == 0)
+
     def _rows(self, doing: str, query: str, *given: object) -> list[tuple[Any, ...]]:
         with translated(doing):
-            return self.connection.execute(query.encode(), given).fetchall()
+            return self.connection.execute(query.encode(), given or None).fetchall()
 
 
 def _column(
@@ -146,7 +183,7 @@ def _column(
 ) -> ColumnProfile:
     kind, filled, distinct, alone, frequent, longest, *figures = shape
     found: Mapping[str, Any] = dict(
-        zip(("whole", "negative", "ages", "years", "spread"), figures, strict=True)
+        zip(("whole", "negative", "ages", "years", "spread", "old", "tail", "high"), figures, strict=True)
     )
     return ColumnProfile(
         name=name,

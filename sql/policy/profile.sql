@@ -49,13 +49,18 @@ comment on function anondb.draft_sample(regclass, bigint) is
 create function anondb.column_shapes(sample regclass)
 returns table (of_column name, kind text, filled bigint, distinct_values bigint, alone bigint,
                most_frequent bigint, longest int, whole bigint, negative bigint, ages bigint,
-               years bigint, spread double precision)
+               years bigint, spread double precision, old bigint, tail double precision,
+               high double precision)
 language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
 -- A spread is that of the middle nine tenths, to one digit: no record's value. Of dates it is in
--- days.
+-- days. Where the tail begins is rounded up to one digit, which is no record's value either, or
+-- that of many.
 declare
     v_type oid;
     v_number text;
+    v_high double precision;
+    v_most double precision;
+    v_digit double precision;
 begin
     for of_column, v_type in
         select a.attname, anondb.base_type_of(a.atttypid) from pg_attribute as a
@@ -72,6 +77,7 @@ begin
             of_column, sample)
         into filled, distinct_values, alone, most_frequent, longest;
         whole := null; negative := null; ages := null; years := null; spread := null;
+        old := null; tail := null; high := null; v_high := null; v_most := null;
         v_number := case when kind = 'number' then format('t.%I::numeric', of_column)
                          when kind = 'date' or v_type in (1114, 1184)
                          then format('extract(epoch from nullif(nullif(t.%1$I, ''infinity''), '
@@ -82,10 +88,23 @@ begin
                         count(*) filter (where x.v between 0 and 120),
                         count(*) filter (where x.v %% 1 = 0 and x.v between 1850 and 2100),
                         (percentile_disc(0.95) within group (order by x.v)
-                         - percentile_disc(0.05) within group (order by x.v))::double precision
+                         - percentile_disc(0.05) within group (order by x.v))::double precision,
+                        count(*) filter (where x.v %3$s),
+                        percentile_disc(0.95) within group (order by x.v)::double precision,
+                        max(x.v)::double precision
                  from (select case when n.v between -1e200 and 1e200 then n.v end as v
-                       from (select %s as v from %s as t) as n) as x', v_number, sample)
-            into whole, negative, ages, years, spread;
+                       from (select %1$s as v from %2$s as t) as n) as x', v_number, sample,
+                case when kind = 'number' then '> 89'
+                     else '< extract(epoch from now()) / 86400 - 32872' end)
+            into whole, negative, ages, years, spread, old, v_high, v_most;
+            if kind = 'number' and spread > 0 and v_high > 0 then
+                tail := (v_most - v_high) / spread;
+                tail := case when tail > 0 and tail < 1e9
+                             then round((tail / 10 ^ floor(log(tail)))::numeric)
+                                  * (10 ^ floor(log(tail)))::numeric else 0 end;
+                v_digit := 10 ^ floor(log(v_high));
+                high := ceil((v_high / v_digit)::numeric) * v_digit::numeric;
+            end if;
             spread := case when spread > 0
                            then round((spread / 10 ^ floor(log(spread)))::numeric)
                                 * (10 ^ floor(log(spread)))::numeric else 0 end;
@@ -97,7 +116,8 @@ comment on function anondb.column_shapes(regclass) is
 'Of each column: its kind, how many records have a value, how many values there are, how many of '
 'them one record alone has, how many records have the most frequent one, and the longest text. Of '
 'numbers and dates how many are whole, negative, from 0 to 120, and years, and how wide the middle '
-'nine tenths are.';
+'nine tenths are; how many numbers are above 89, and dates more than 90 years ago; of numbers how '
+'far the greatest is beyond the middle, and where that ends, rounded up.';
 
 create function anondb.matching_values(sample regclass, of_column name, tests jsonb)
 returns table (looked_at bigint, matching bigint[])

@@ -65,12 +65,78 @@ def test_a_draft_runs_as_it_is_and_says_why(cli: Cli, db: Database, tmp_path: Pa
     assert all("  # " in line for line in text.partition("[columns]")[2].splitlines() if " = " in line)
     forms = tomllib.loads(text)["columns"]
     assert forms["plz"]["hierarchy"] == {"mask": "right"}
-    assert "dates" in forms["geburtsdatum"]["hierarchy"]
+    assert "age_at" in forms["geburtsdatum"]["hierarchy"]
+    assert "dates" in forms["admitted"]["hierarchy"]
     ended = cli("run", "p.toml", "--json")
     assert ended.returncode == 0, ended.stderr
     released = json.loads(ended.stdout)
     assert released["k"] >= 5
     assert released["records"] == released["released"] == 400
+
+
+CODED = """
+create schema clinic;
+create table clinic.patients as
+select i as id, (array['DE', 'AT', 'CH', 'IT', 'FR', 'PL'])[1 + i % 6] as land,
+       (array['E11.9', 'I10', 'J45.0', 'F32.1'])[1 + i % 4] as hauptdiagnose,
+       (array['A10BA02', 'C09AA05', 'N02BE01'])[1 + i % 3] as c3,
+       (array['DE212', 'DE300', 'AT130', 'FR101', 'PL911'])[1 + i % 5] as region,
+       (array['2211', '2310', '5223', '9112'])[1 + i % 4] as isco,
+       (array['62.01', '86.10', '01.11'])[1 + i % 3] as nace,
+       (array['06037', '06059', '36061', '36047'])[1 + i % 4] as fips,
+       (array['CA', 'AL', 'GA', 'DE', 'IN', 'MD'])[1 + i % 6] as c8,
+       date '1934-01-01' + i * 97 % 30000 as born, case when i > 395 then 93 else 20 + i * 7 % 60 end as age,
+       case when i % 80 = 0 then 9000 else 20 + i % 60 end as working_hours,
+       47.1 + i % 97 * 0.013 as lat, 8.1 + i % 89 * 0.013 as lon, point(8 + i % 9 * 0.01, 47) as home
+from generate_series(1, 400) as i;
+"""
+
+
+def test_the_forms_that_exist_are_proposed_where_the_values_fit_and_are_released(
+    cli: Cli, db: Database
+) -> None:
+    db.connection.execute(CODED.encode())
+    answer = drafted(cli, "clinic.patients", "--out", "p.toml")
+    forms = {column["name"]: column["hierarchy"] for column in answer["columns"]}
+    assert {name: forms[name] for name in ("land", "region", "isco", "nace")} == {
+        "land": "builtin:iso3166",
+        "region": "builtin:nuts",
+        "isco": "builtin:isco08",
+        "nace": "builtin:nace",
+    }
+    assert forms["fips"] == {"code": [2]}
+    assert forms["lat"] == forms["lon"] == {"grid": [0.01, 0.1, 1]}
+    assert forms["home"] == {"grid": [0.01, 0.1, 1]}
+    assert set(forms["born"]) == {"age_at", "widths"}
+    assert forms["c8"] is None  # states of America, which look like countries
+    by_name = {column["name"]: column for column in answer["columns"]}
+    assert by_name["age"]["cap"] == {"above": 89}
+    assert by_name["working_hours"]["cap"] == {"above": 79}
+    assert by_name["working_hours"]["release"] == "range"
+    assert by_name["c3"]["role"] == by_name["hauptdiagnose"]["role"] == "sensitive"
+    assert "builtin:atc" in answer["policy"]
+    ended = cli("run", "p.toml", "--json")
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_one_value_that_is_no_code_keeps_a_hierarchy_out_although_no_sample_has_it(
+    cli: Cli, db: Database
+) -> None:
+    made = """
+    create table people as
+    select case when i = 77777 then 'XX' else (array['DE', 'AT', 'CH'])[1 + i % 3] end as country,
+        case when i = 77777 then date '2999-01-01' else date '1950-01-01' + i % 20000 end as birth_date
+    from generate_series(1, 80000) as i;
+    analyze people
+    """
+    db.connection.execute(made.encode())
+    forms = {column["name"]: column["hierarchy"] for column in drafted(cli, "people")["columns"]}
+    assert forms["country"] is None
+    assert "dates" in forms["birth_date"]
+    db.connection.execute(b"update people set country = 'PL', birth_date = '1980-01-01' where country = 'XX'")
+    forms = {column["name"]: column["hierarchy"] for column in drafted(cli, "people")["columns"]}
+    assert forms["country"] == "builtin:iso3166"
+    assert "age_at" in forms["birth_date"]
 
 
 def test_no_value_of_a_person_is_in_a_draft(cli: Cli, db: Database) -> None:

@@ -131,4 +131,9 @@ def read_builtin(spot: Spot, written: str) -> Hierarchy:
             f"{spot.key}: no hierarchy {quoted(name)} comes with anondb",
             hint=f"{close} {there}" if close else there,
         )
+    return builtin_hierarchy(name)
+
+
+def builtin_hierarchy(name: str) -> BuiltinTable | BuiltinCode:
+    """The hierarchy of one of these names."""
     return BuiltinTable(name) if (FOLDER / f"{name}.csv").exists() else BuiltinCode(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from itertools import count
 from typing import Any
 
@@ -83,7 +84,9 @@ class Draft:
                     "role": str(one.role),
                     "why": one.why,
                     "decide": one.decide,
-                    "hierarchy": one.hierarchy,
+                    "hierarchy": _for_json(one.hierarchy),
+                    "cap": _for_json(one.cap),
+                    "release": one.release,
                 }
                 for one in self.proposals
             ],
@@ -94,6 +97,18 @@ class Draft:
             "notes": list(self.notes),
             "policy": self.text,
         }
+
+
+def _for_json(value: object) -> object:
+    """A hierarchy whose widths are no whole numbers has them as decimals, which JSON does not."""
+    match value:
+        case Mapping():
+            return {key: _for_json(inner) for key, inner in value.items()}
+        case list():
+            return [_for_json(inner) for inner in value]
+        case Decimal():
+            return float(value)
+    return value
 
 
 def draft(table: TableProfile, told_apart: ToldApart, *, k: int = 5, target: Name | None = None) -> Draft:
@@ -214,10 +229,14 @@ def _nodes(proposals: Sequence[Proposal]) -> int:
     return nodes
 
 
-def _height(hierarchy: Mapping[str, object], longest: int) -> int:
+def _height(hierarchy: Mapping[str, object] | str, longest: int) -> int:
     match hierarchy:
-        case {"widths": list(steps)} | {"dates": list(steps)}:
+        case {"age_at": _, "widths": list(steps)}:
+            return len(steps) + 2
+        case {"widths": list(steps)} | {"dates": list(steps)} | {"code": list(steps)} | {"grid": list(steps)}:
             return len(steps) + 1
+        case str():
+            return 5
         case {"mask": "right"}:
             return longest
         case {"build": True}:

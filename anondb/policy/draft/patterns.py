@@ -9,6 +9,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
+from anondb.policy.draft import codes
+
 
 @dataclass(frozen=True)
 class Pattern:
@@ -160,7 +162,9 @@ PATTERNS = (
 
 def patterns() -> Sequence[Pattern]:
     """All that values are tried against; phone numbers of every country where `phonenumbers` is installed."""
-    return (*PATTERNS, *([] if (codes := _calling_codes()) is None else [_phone(codes)]))
+    coded = (Pattern(codes.looks(name), "codes", look) for name, look in codes.patterns().items())
+    phone = [] if (calling := _calling_codes()) is None else [_phone(calling)]
+    return (*PATTERNS, *coded, *phone)
 
 
 def _phone(codes: Sequence[int]) -> Pattern:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 
 from anondb.policy.model import Name
 
@@ -32,6 +33,11 @@ class ColumnProfile:
     looks: Mapping[str, float] = field(default_factory=dict, hash=False)  # pattern → share of its values
     names: float = 0.0  # the share of its values that are names of persons
     known: str | None = None  # an ontology that knows most of its values
+    codes: str | None = None  # the hierarchy of the package that all its values are in, of the whole table
+    old: int | None = None  # numbers above 89, and dates of more than 90 years ago
+    tail: float | None = None  # how far the greatest lies beyond those, in such spreads, to one digit
+    high: float | None = None  # the end of the middle nine tenths, rounded up to one digit
+    born_by: date | None = None  # of dates of birth, a day that none of the whole table is after
 
     @property
     def share(self) -> float:

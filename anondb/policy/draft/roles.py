@@ -29,7 +29,9 @@ class Proposal:
     why: str
     meaning: str = ""  # of its name, if that says something
     decide: str | None = None  # what a person should decide
-    hierarchy: Mapping[str, object] | None = None
+    hierarchy: Mapping[str, object] | str | None = None
+    cap: Mapping[str, object] | None = None
+    release: str | None = None  # the form in which it is released
     form: str = ""  # why this hierarchy
 
     @property
@@ -43,7 +45,8 @@ def propose(table: TableProfile) -> list[Proposal]:
     medical = sum(m is not None and m.name in _SPEAK_OF_HEALTH for m in meanings.values()) > 1
     answers = sum(m is not None and m.name == "answer" for m in meanings.values()) > 2
     proposals = [
-        _identified(column) or _named(table, column) or _unnamed(table, column) for column in table.columns
+        _identified(column) or _named(table, column) or _coded(column) or _unnamed(table, column)
+        for column in table.columns
     ]
     if medical or answers:
         proposals = [_about_the_person(proposal, medical=medical) for proposal in proposals]
@@ -73,6 +76,8 @@ def _named(table: TableProfile, column: ColumnProfile) -> Proposal | None:
     """What the name of a column says of it: of all that it may mean, the first that its values do not contradict."""
     named = meanings_of(column.name, column.kind)
     meaning = next((one for one in named if not _contradicts(column, one)), None)
+    if column.type == "point":
+        return Proposal(column, Role.QUASI, "where on the map", "coordinates")
     if column.days and (meaning is None or meaning.name not in ("birth", "technical")):
         what = "when something happened to the person: who knows of it finds the record"
         return Proposal(column, Role.QUASI, what, "time of event")
@@ -102,6 +107,17 @@ def _named(table: TableProfile, column: ColumnProfile) -> Proposal | None:
         case Role.SENSITIVE:
             return Proposal(column, Role.SENSITIVE, says, meaning.name)
     return Proposal(column, meaning.role, says, meaning.name)
+
+
+def _coded(column: ColumnProfile) -> Proposal | None:
+    """Values that a classification lists: of places and work others know, of health and drugs they do not."""
+    if column.codes is None:
+        return None
+    what = f"codes of {column.codes}"
+    if column.codes in ("atc", "icd10", "icd10cm"):
+        return Proposal(column, Role.SENSITIVE, what, "health")
+    meaning = "occupation" if column.codes in ("isco08", "nace", "nace21") else "place"
+    return Proposal(column, Role.QUASI, what, meaning)
 
 
 def _contradicts(column: ColumnProfile, meaning: Meaning) -> bool:

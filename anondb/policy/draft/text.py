@@ -70,7 +70,11 @@ def _tables(draft: Draft) -> str:
         lines.append(
             f"# DECIDE: no model protects {_plain(shown)}: a class in which all have one value tells it"
         )
-    lines += ["", "[method]"]
+    lines += [
+        '# changes = "free"  # while nobody has a release yet: later ones that differ are refused without it',
+        "",
+        "[method]",
+    ]
     lines += _commented("algorithm", draft.algorithm, draft.method_reason)
     lines += [toml_text.line(key, value) for key, value in draft.method.items() if key != "algorithm"]
     return "\n".join(lines) + "\n"
@@ -87,6 +91,8 @@ def _columns(draft: Draft) -> str:
     width = max((len(line) for line, _ in rows if len(line) <= _WIDEST), default=0)
     for line, one in rows:
         reason = one.why + (f"; {one.form}" if one.form else "")
+        if one.role is Role.SENSITIVE and one.column.codes is not None:
+            reason += f'; as a quasi-identifier it would have hierarchy = "builtin:{one.column.codes}"'
         decide = "" if one.decide is None else f" DECIDE: {one.decide}"
         lines.append(f"{line:<{width}}  # {_plain(one.column.type)}: {_plain(reason)}.{_plain(decide)}")
     return "\n".join(lines) + "\n"
@@ -94,8 +100,9 @@ def _columns(draft: Draft) -> str:
 
 def _line(one: Proposal) -> str:
     keys: dict[str, object] = {"role": str(one.role)}
-    if one.hierarchy is not None:
-        keys["hierarchy"] = one.hierarchy
+    for key in ("hierarchy", "cap", "release"):
+        if (value := getattr(one, key)) is not None:
+            keys[key] = value
     return toml_text.line(one.name, keys)
 
 
