@@ -158,6 +158,7 @@ class Database:
         from anondb.db import introspect
         from anondb.db.execute import Executor
         from anondb.methods.registry import method_of
+        from anondb.releases.against import with_rivals
         from anondb.releases.follow import follow, read_series
         from anondb.run import explain
         from anondb.run.compile import compile_plan
@@ -168,11 +169,13 @@ class Database:
             return explain.script(self._plan_of_tables(policy, replace=replace))
         snapshot = drafts.snapshot(self.session, policy)
         target = introspect.resolve_target(self.session, policy.target)
-        series = read_series(Executor(self.session, lambda step: None), introspect.target_text(target))
+        reader = Executor(self.session, lambda step: None)
+        series = read_series(reader, introspect.target_text(target))
         following = follow(policy, snapshot, series, Options(), can_hold=method_of(policy).holds(policy))
         # which number a first series gets is not known yet
         following = dataclasses.replace(following, series=following.series or 0)
-        return explain.script(compile_plan(policy, snapshot, replace=replace, following=following))
+        plan = compile_plan(policy, snapshot, replace=replace, following=following)
+        return explain.script(with_rivals(reader, plan))
 
     def check(self, policy: PolicyInput, *, drift: bool = False) -> Checked:
         """What is wrong with a policy on the tables of today, and what is unwise in it; reads no row.

@@ -180,6 +180,13 @@ def print_result(result: Result) -> None:
     out.print(f"{result.suppressed:,} of {result.records:,} records ({share:.2%}) are suppressed.")
     for line in over_time(result.series):
         out.print(line)
+    if result.against:
+        others = ", ".join(result.against["releases"])
+        fewest = result.against["fewest"]
+        out.print(
+            f"Together with {plain(others)}: at least {fewest:,} persons share all their classes.",
+            soft_wrap=True,
+        )
     if result.released:
         models = {(model["kind"], model.get("column")) for model in result.report.get("models", ())}
         for heading, fact in exposure(result.columns, result.surest_guess, models):

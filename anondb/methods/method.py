@@ -168,12 +168,12 @@ class ReleaseMethod(ABC):
     """Keys of quasi-identifiers that it reads, of those that not all methods do."""
 
     suppression: ClassVar[float] = 0.0  # the share of records that may be left out if a policy does not say
+    labels_cover: ClassVar[bool] = False  # a label that it releases stands for the value of its record
     without_levels: ClassVar[str] = "each class has values of its own"
     """What a report says of a quasi-identifier that has no level."""
     headline_metrics: ClassVar[Mapping[str, str]] = {}
     """Metrics that a report of its runs shows first, each with words."""
-    suppresses_cells: ClassVar[bool] = False
-    """It can leave single cells of a record out, and not only whole records."""
+    suppresses_cells: ClassVar[bool] = False  # single cells of a record, and not only whole records
     refused_shuffle: ClassVar[str | None] = None
     """Why it cannot exchange values of kept columns within classes, if it cannot."""
     models: ClassVar[Sequence[type[SensitiveModel]]] = CLASS_MODELS

@@ -48,7 +48,7 @@ from anondb.policy.linked import (
 )
 from anondb.policy.model import Column, LinkedTable, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
-from anondb.policy.over_time import OVER_TIME, read_key
+from anondb.policy.over_time import OVER_TIME, read_against, read_key
 from anondb.policy.perturbed import FORMS_OF_KEPT
 from anondb.policy.released import read_release
 from anondb.policy.rules import check_together
@@ -276,6 +276,7 @@ PRIVACY: Mapping[str, Key] = {
     "unit": Key(read_text),
     "changes": Key(choice(CHANGES)),
     "leavers": Key(choice(LEAVERS)),
+    "against": Key(read_against),
     "knows": Key(read_knows),
     "max_rows": Key(read_max_rows),
     "orphans": Key(choice(ORPHANS)),

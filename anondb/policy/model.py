@@ -118,6 +118,9 @@ class Privacy:
     models: tuple[SensitiveModel, ...] = ()  # of sensitive columns
     changes: str | None = None  # towards the last release: hold, refuse or free; None: as the method can
     leavers: str = "delay"  # who left a cohort that is held; or drop
+    against: tuple[
+        str, ...
+    ] = ()  # other releases that it is judged together with; a star stands for anything
     knows: int | str = 1  # of linked tables: how many rows below the person's an attacker knows, or "all"
     max_rows: int | None = None  # of linked tables: of a person in each table below
     orphans: str = "refuse"  # of linked tables: rows without a parent; or "leave out"

@@ -1,11 +1,12 @@
-"""What a policy says of other releases: what names a record from one to the next."""
+"""What a policy says of other releases: what names a record from one to the next, and which are judged beside it."""
 
 from __future__ import annotations
 
 from anondb.errors import UsageError
-from anondb.policy.check import Spot, shown
+from anondb.policy.check import Spot, read_texts, shown
+from anondb.policy.names import parse_name
 
-OVER_TIME = ("changes", "leavers")
+OVER_TIME = ("changes", "leavers", "against")
 """Keys of [privacy] that say nothing of the classes themselves."""
 
 
@@ -18,3 +19,15 @@ def read_key(spot: Spot, value: object) -> tuple[str, ...]:
             hint='for example key = "patient", or key = ["patient", "admitted"]',
         )
     return tuple(names)
+
+
+def read_against(spot: Spot, value: object) -> tuple[str, ...]:
+    """Tables with their schemas; a star stands for anything."""
+    patterns = read_texts(spot, value)
+    for pattern in patterns:
+        if parse_name(pattern).schema is None:
+            raise UsageError(
+                f"against names a table without its schema: {shown(pattern)}",
+                hint='write schema.table, or schema.* for all of a schema: against = ["share.*"]',
+            )
+    return patterns

@@ -59,6 +59,11 @@ def value_hash(value: exp.Expr) -> exp.Expr:
     return call("coalesce", hashed, number(NULL_VALUE))
 
 
+def record_mark(keys: Sequence[exp.Expr], values: Sequence[exp.Expr]) -> exp.Expr:
+    """By what the ledger knows a record that has not changed: its key, and what is released as it is."""
+    return call("anondb.keyed_number", key_of("mark_key"), _texts([*keys, *values]))
+
+
 def same_part() -> list[exp.Expr]:
     """The part that a row of the delta is in, if it may enter a class or move there with others."""
     return [
@@ -96,7 +101,7 @@ def delta(
     """
     values: list[exp.Expr] = [kept_value(c, "s") for c in kept]
     keys: list[exp.Expr] = [col(c.name, "s") for c in following.key]
-    mark = call("anondb.keyed_number", key_of("mark_key"), _texts([*keys, *values]))
+    mark = record_mark(keys, values)
     own = [f"q{i}" for i, _ in enumerate(chosen, 1)]
     carried = ["mark", "who", *[f"c{i}" for i, _ in enumerate(values, 1)]]
     marked: exp.Select = query(

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from anondb.releases import ledger_sql, values_sql
+from anondb.releases import against_sql, ledger_sql, values_sql
 from anondb.run import encode_sql, perturbed_sql, publish_sql, shared_sql, swap_sql, verify_sql
 from anondb.run.plan import Place, Plan
 from anondb.run.publish_sql import Chosen
 from anondb.run.statement import CLASS_COUNTS, MANY, Answer, Runner, Statement, row
 from anondb.sqltree.build import Node
-from anondb.sqltree.tables import Relation, Scratch, Sensitive
+from anondb.sqltree.tables import Relation, Scratch, Sensitive, SourceColumn
 
 _ALONE = "where the rows are few or the server gives no processes, in the place of the steps before; "
 _CHANGES = """
@@ -101,6 +101,12 @@ class Engine(Protocol):
     ) -> tuple[int, ...]:
         """Rows that came and are gone since the last release, classes that changed, and those of them that tell."""
         ...
+
+    def show_source(self, names: Scratch, columns: Sequence[SourceColumn], absent: str) -> None:
+        """The source as it is compared with other releases, and who is kept out of this one, as a view of the run."""
+
+    def ask_source(self, name: str, question: str, parameters: Sequence[object]) -> None:
+        """Puts down what a comparison has to know of that view."""
 
     def strange_classes(self, fresh: Relation, series: int) -> tuple[int, int]:
         """Classes of a release whose rows are not those of the ledger, and its rows."""
@@ -238,6 +244,13 @@ class PostgresEngine:
         return self.insert_rows(
             "insert release", ledger_sql.insert(names, fresh, before, plan.columns, chosen)
         )
+
+    def show_source(self, names: Scratch, columns: Sequence[SourceColumn], absent: str) -> None:
+        shown = against_sql.source(names, self.plan, self.plan.source, columns, absent)
+        self.db.run(Statement("source to compare", shown))
+
+    def ask_source(self, name: str, question: str, parameters: Sequence[object]) -> None:
+        self.db.run(Statement(name, question, parameters))
 
     def strange_classes(self, fresh: Relation, series: int) -> tuple[int, int]:
         plan = self.plan

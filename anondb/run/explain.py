@@ -9,6 +9,7 @@ from typing import Any
 from anondb.hierarchies.build import run_columns
 from anondb.methods.method import Job
 from anondb.methods.registry import method_of
+from anondb.releases import against
 from anondb.run.engine import PostgresEngine
 from anondb.run.persons import claim_scope, linked_rows
 from anondb.run.pipeline import enter, judged_columns, swap
@@ -61,6 +62,7 @@ def script(plan: Plan) -> str:
         ("verify", stages.measure),
         ("verify", lambda: judged_columns(engine, plan, stages)),
         ("verify", lambda: linked_rows(engine, plan, stages.kept(), stages.class_columns)),
+        ("verify", lambda: against.judge(stages, plan)),
         ("evaluate", stages.evaluate),
         ("swap", lambda: swap(stages, Replacement(engine, planned, planned, plan, fresh, options), 0)),
         ("swap", lambda: enter(planned, plan, 0, stages)),

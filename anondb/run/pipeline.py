@@ -13,7 +13,7 @@ from anondb.db.execute import Executor, Step
 from anondb.hierarchies.build import run_columns
 from anondb.methods.method import Job, Stages
 from anondb.methods.registry import method_of
-from anondb.releases import changes
+from anondb.releases import against, changes
 from anondb.releases.following import Followed
 from anondb.run.engine import PostgresEngine
 from anondb.run.kept_columns import JudgedColumns, judge, refuse
@@ -82,6 +82,7 @@ class Pipeline:
             if self.now is not None:  # who tries a policy out publishes nothing, and is told all the same
                 refuse(judged)
             warnings = changes.refuse_or_warn(engine, plan, fresh) if self.now is not None else ()
+            beside = against.judge(stages, plan) if self.now is not None else None
         with self.stage("evaluate"):
             stages.evaluate()
         if self.now is not None:
@@ -90,7 +91,8 @@ class Pipeline:
                 swap(stages, Replacement(engine, self.db, self.now, plan, fresh, self.options), self.run)
                 enter(self.db, plan, self.run, stages)
         result = with_kept_columns(run_columns.noted(plan, stages.result(self.seconds)), kept)
-        return with_series(replace(result, linked=linked), plan, followed_by(stages), warnings)
+        told = {} if beside is None else beside.as_json()
+        return with_series(replace(result, linked=linked, against=told), plan, followed_by(stages), warnings)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

@@ -55,6 +55,17 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Rival:
+    """Another release, which whoever has this one may have too."""
+
+    relation: Relation
+    judged: bool = False  # it is of the same source, so that rows that one of the two has tell something
+
+    def __str__(self) -> str:
+        return str(Name(self.relation.schema, self.relation.name))
+
+
+@dataclass(frozen=True)
 class Plan:
     """A policy that fits the database."""
 
@@ -72,6 +83,7 @@ class Plan:
     places: tuple[Place, ...] = ()  # the tables of the release
     linked: LinkedPlan | None = None  # of several tables of the same persons
     following: Following | None = None  # how it follows the release before it
+    against: tuple[Rival, ...] = ()  # the releases that it is judged together with
 
     @property
     def followed(self) -> Following:

@@ -16,6 +16,7 @@ from anondb.hierarchies.build.run_columns import with_built
 from anondb.methods.meanings import ontologies
 from anondb.methods.registry import method_of, other_shapes
 from anondb.policy.model import Name, Policy
+from anondb.releases.against import with_rivals
 from anondb.releases.follow import follow, read_series, started
 from anondb.run.compile import compile_plan
 from anondb.run.linked.compile import compile_linked, in_order, single
@@ -64,9 +65,8 @@ def prepare(db: Executor, connection: Connection, policy: Policy, options: Optio
     )
     series = read_series(db, target_text(target))
     following = follow(policy, catalogue, series, options, can_hold=method_of(policy).holds(policy))
-    return started(
-        db, compile_plan(policy, catalogue, replace=replace, following=following), target_text(target)
-    )
+    plan = with_rivals(db, compile_plan(policy, catalogue, replace=replace, following=following))
+    return started(db, plan, target_text(target))
 
 
 def prepare_trial(

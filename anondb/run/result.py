@@ -39,6 +39,7 @@ class Result:
     metric_values: tuple[MetricValue, ...] = ()  # of utility and risk
     report: Mapping[str, Any] = field(default_factory=dict)  # what else a report shows (`plan.reporting`)
     series: Mapping[str, Any] = field(default_factory=dict)  # how it follows the release before it
+    against: Mapping[str, Any] = field(default_factory=dict)  # what it tells together with other releases
     warnings: tuple[str, ...] = ()  # what is exposed beside the release itself
 
     @classmethod
@@ -94,6 +95,7 @@ class Result:
             **({"kept": [column.as_json() for column in self.kept]} if self.kept else {}),
             **({"pseudonyms": [column.as_json() for column in self.linked]} if self.linked else {}),
             **({"series": dict(self.series)} if self.series else {}),
+            **({"against": dict(self.against)} if self.against else {}),
             **({"warnings": list(self.warnings)} if self.warnings else {}),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "metrics": self.all_metrics(),

@@ -73,7 +73,7 @@ def measure_rows(
         if sensitive
         else job.engine.count_written(fresh, quasi)
     )
-    reached = tuple(_reached(job, names, encoded, judged, quasi, fresh) for judged in models.judged)
+    reached = tuple(figure_of(job, names, encoded, judged, quasi, fresh) for judged in models.judged)
     rows, classes, smallest, largest, squares = figures
     return Published(rows, classes, smallest, largest, squares, reached, by_values=bool(sensitive))
 
@@ -162,7 +162,7 @@ def _matched(job: Job, names: Scratch, encoded: Encoded, fresh: Relation) -> int
     return int(matched)
 
 
-def _reached(
+def figure_of(
     job: Job, names: Scratch, encoded: Encoded, judged: Judged, quasi: Sequence[str], fresh: Relation
 ) -> float:
     """What the release reaches of a model: by its public function, or by the codes of the run."""

@@ -45,22 +45,23 @@ end $$;
 comment on function anondb.together_changes() is
 'What changed between two releases that were put down, class by class.';
 
-create function anondb.together_difference(columns name[], k int)
+create function anondb.together_difference(
+    columns name[], k int, before int = 1, after int = 2)
 returns table (name text, of_column text, value bigint)
 language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
 -- Rows of a class that no class which can have the same persons accounts for: they are new for
 -- certain, or gone. Where levels stay, these are `new except all old` and `old except all new`.
 begin
     return query
-    with way (word, here, there) as (values ('entered', 2, 1), ('left', 1, 2)),
+    with way (word, here, there) as (values ('entered', after, before), ('left', before, after)),
     told as materialized (
         select w.word, k.class, k.kept, k.n - coalesce(sum(o.n), 0) as n
         from way as w
         join pg_temp.together_kept as k on k.release = w.here
-        left join pg_temp.together_match as m on m.first = 1 and m.second = 2
-            and case when w.here = 2 then m.b else m.a end = k.class
+        left join pg_temp.together_match as m on m.first = before and m.second = after
+            and case when w.here = after then m.b else m.a end = k.class
         left join pg_temp.together_kept as o on o.release = w.there and o.kept = k.kept
-            and o.class = case when w.here = 2 then m.a else m.b end
+            and o.class = case when w.here = after then m.a else m.b end
         group by w.word, k.class, k.kept, k.n
         having k.n > coalesce(sum(o.n), 0)
     ), of_class as materialized (
@@ -86,7 +87,7 @@ begin
              from pg_temp.together_kept as t where t.class = c.class) > 1
     group by w.word, u.name;
 end $$;
-comment on function anondb.together_difference(name[], int) is
+comment on function anondb.together_difference(name[], int, int, int) is
 'What the rows tell that one of two releases has and the other has not, where they were put down: '
 'records, those in groups below k, and those of one value.';
 

@@ -6,6 +6,7 @@
 --   together_kept   how often each combination of kept values occurs in a class
 --   together_pair   which labels can stand for the same value
 --   together_match  which classes can have the same person
+--   together_ladder what a value of the source can be released as, if the caller knows it
 --
 -- Releases have numbers; 0 is the source, whose classes are its combinations of values.
 
@@ -23,8 +24,10 @@ create function anondb.together_close() returns void
 language plpgsql volatile parallel unsafe
 set search_path = pg_catalog, pg_temp set client_min_messages = 'warning' as $$
 begin
+    drop view if exists pg_temp.together_source;
     drop table if exists pg_temp.together_label, pg_temp.together_class, pg_temp.together_kept,
-        pg_temp.together_pair, pg_temp.together_match;
+        pg_temp.together_pair, pg_temp.together_match, pg_temp.together_ladder,
+        pg_temp.together_signature, pg_temp.together_joint;
 end $$;
 comment on function anondb.together_close() is
 'Drops the temporary tables in which releases were compared.';
@@ -44,6 +47,7 @@ begin
     create temporary table together_pair (first int, second int, place int, a int, b int)
         on commit drop;
     create temporary table together_match (first int, second int, a int, b int) on commit drop;
+    create temporary table together_ladder (place int, leaf text, label text) on commit drop;
 end $$;
 comment on function anondb.together_open() is
 'Makes the temporary tables in which releases are compared; those of a comparison before it go.';
@@ -122,7 +126,11 @@ begin
         select distinct l.place from pg_temp.together_label as l where l.release = first order by 1
     loop
         select array_agg(s.leaf), array_agg(s.label) into v_leaves, v_labels
-        from anondb.ladders(array[vghs[v_place]]) as s where vghs[v_place] is not null;
+        from (select s.leaf, s.label
+              from anondb.ladders(array[vghs[v_place]]) as s where vghs[v_place] is not null
+              union all
+              select l.leaf, l.label from pg_temp.together_ladder as l
+              where l.place = v_place and first <> 0 and l.leaf is not null) as s;
         with side as materialized (
             select array_agg(l.label) filter (where l.release = first) as ours,
                    array_agg(l.label) filter (where l.release = second) as theirs
@@ -133,7 +141,10 @@ begin
             from side as s
             cross join lateral anondb.coverage(s.ours, s.theirs, v_leaves, v_labels) as c
             where first = 0
-            union all
+            union
+            select quote_nullable(l.leaf), quote_nullable(l.label)
+            from pg_temp.together_ladder as l where first = 0 and l.place = v_place
+            union
             select quote_nullable(o.first_label), quote_nullable(o.second_label)
             from side as s
             cross join lateral anondb.overlapping_labels(s.ours, s.theirs, v_leaves, v_labels) as o

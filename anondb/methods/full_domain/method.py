@@ -92,6 +92,7 @@ class FullDomain(ReleaseMethod):
 
     column_keys = frozenset({"hierarchy", "min_level", "max_level", "release"})
     suppresses_cells = True
+    labels_cover = True
     tracks_every_node: ClassVar[bool] = False
     """Its search knows something of each node, so that a lattice can be too large for it."""
     counts_checks: ClassVar[bool] = False

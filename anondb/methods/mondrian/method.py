@@ -21,6 +21,7 @@ class Mondrian(ReleaseMethod):
     title = "multidimensional partitioning (LeFevre et al. 2006)"
     options: ClassVar = {"bounds": BOUNDS, "split": SPLITS}
     keys = frozenset({"strict"})
+    labels_cover = True
     column_keys = frozenset({"hierarchy", "release"})
 
     def check(self, spot: Spot, policy: PolicyKeys) -> None:
