@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from anondb.api import Database
-from benchmarks import adult, command, made
+from benchmarks import adult, command, made, public
 from benchmarks.progress import say
 from benchmarks.tables import SUPPRESSION, WIDE, K
 
@@ -59,6 +59,8 @@ def _tables(db: Database, folder: Path, data: Path) -> Iterator[Table]:
     for rows, width in WIDE:
         names = made.wide(db, folder, rows, width)
         yield Table("bench.wide", rows, {name: folder / f"{name}.csv" for name in names})
+    for table in public.tables():
+        yield Table(f"bench.{table.name}", len(table.frame), table.store(db.connection, folder))
 
 
 def _measure(conninfo: str, db: Database, what: str, text: str) -> dict[str, Any]:

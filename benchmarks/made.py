@@ -35,8 +35,8 @@ def adult_like(db: Database, folder: Path) -> None:
             rows = [[str(age), *(_range(age, width) for width in (5, 10, 20)), "*"] for age in range(1, 101)]
         else:
             found = db.connection.execute(_DISTINCT.format(sql.Identifier(column))).fetchall()
-            rows = list(_grouped([str(value) for (value,) in found], 3))
-        _write(adult.hierarchy_file(folder, column), rows)
+            rows = list(grouped([str(value) for (value,) in found], 3))
+        write(adult.hierarchy_file(folder, column), rows)
 
 
 def wide(db: Database, folder: Path, rows: int, columns: int) -> list[str]:
@@ -49,7 +49,7 @@ def wide(db: Database, folder: Path, rows: int, columns: int) -> list[str]:
         values = [f"{name}-{value:02}" for value in range(size)]
         weights = ", ".join(f'"{value}" = {1000 // (place + 1)}' for place, value in enumerate(values))
         lines += [f"[attributes.{name}]", f"frequencies = {{ {weights} }}"]
-        _write(folder / f"{name}.csv", list(_grouped(values, 3)))
+        write(folder / f"{name}.csv", list(grouped(values, 3)))
     domain.write_text("\n".join(lines) + "\n", encoding="utf-8")
     db.connection.execute("drop table if exists bench.wide")
     db.synthetic.generate(domain, rows, "bench.wide", seed=SEED)
@@ -63,7 +63,7 @@ def zips(connection: Connection, folder: Path) -> None:
     connection.execute(_ZIPS.format(leaves=sql.Literal(LEAVES)))
     connection.execute("vacuum analyze bench.zips")
     codes = [f"{number:05}" for number in range(LEAVES + 1)]
-    _write(
+    write(
         folder / "zip.csv",
         [[code[: 5 - stars] + "*" * stars for stars in range(5)] + ["*"] for code in codes],
     )
@@ -74,7 +74,7 @@ def _range(value: int, width: int) -> str:
     return f"{low}-{low + width - 1}"
 
 
-def _grouped(values: Sequence[str], fan: int) -> Iterator[list[str]]:
+def grouped(values: Sequence[str], fan: int) -> Iterator[list[str]]:
     """A hierarchy in which each label stands for so many of the level below; the last level is one label."""
     for place, value in enumerate(values):
         row, width = [value], fan
@@ -85,5 +85,5 @@ def _grouped(values: Sequence[str], fan: int) -> Iterator[list[str]]:
         yield [*row, "*"]
 
 
-def _write(file: Path, rows: Sequence[Sequence[str]]) -> None:
+def write(file: Path, rows: Sequence[Sequence[str]]) -> None:
     file.write_text("".join(f"{line}\n" for line in map(";".join, rows)), encoding="utf-8")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-MOST_COVERED = 2_000_000  # pairs of different records
+MOST_COVERED = 20_000_000  # pairs of different records
 FEWEST_CLASSES = 200  # in a sample of them
 USUAL_COLUMNS = 10
-"""What a pair costs grows with the square of the columns: of more of them, fewer are compared."""
+"""What a pair costs grows with the columns: of more of them, fewer are compared."""
 
 
 def affordable(columns: int) -> float:
     """How many pairs of an original and a class linkage by coverage compares: it takes as long for any columns."""
-    return MOST_COVERED * min(1.0, USUAL_COLUMNS / columns) ** 2
+    return MOST_COVERED * min(1.0, USUAL_COLUMNS / columns)
 
 
 def sampled_share(pairs: int, released: int, columns: int) -> float:
-    """The share of the classes that are compared with the originals; of many columns half as many are enough."""
-    fewest = FEWEST_CLASSES if columns <= USUAL_COLUMNS else FEWEST_CLASSES / 2
-    return min(1.0, max(affordable(columns) / pairs, fewest / released))
+    """The share of the classes that are compared with the originals."""
+    return min(1.0, max(affordable(columns) / pairs, FEWEST_CLASSES / released))

@@ -7,34 +7,23 @@
 -- original), or by least distance. Whatever it is, it is decided on the distinct values of each
 -- column.
 
-create function anondb.linkage_steps(width int, nearest boolean) returns text
+create function anondb.linkage_steps(width int) returns text
 language sql immutable parallel safe
 begin atomic
     -- Columns are matched one after the other: after i of them a row of s<i> is a beginning r1 ..
     -- ri of released combinations, an end o<i+1> .. on of original ones, and how many originals
-    -- with that end match that beginning (best). No two records are ever paired, and originals that
-    -- no longer differ are one row. Few values contain another one, so they come first where only
-    -- those match; all of them have a distance, so then the beginnings come first.
+    -- with that end are nearest to that beginning. No two records are ever paired, and originals
+    -- that no longer differ are one row. All values have a distance, so that the beginnings come
+    -- first.
     select string_agg(format(
         ', s%1$s as materialized (
              select %2$s, t.d, t.n from (
-                 select %3$s, s.d + p.d as d, sum(s.n) as n%4$s
-                 from s%5$s as s %6$s
-                 group by %3$s, s.d + p.d) as t%7$s
-         )',
-        g.i, k.kept, k.grouped,
-        case when nearest then format(', min(s.d + p.d) over (partition by %s) as least', k.grouped)
-             else '' end,
-        g.i - 1,
-        format(
-            case when nearest
-                 then 'join (select distinct %2$s from own as b where b.released) as b on %3$s '
-                      'join pair as p on p.i = %1$s and p.o = s.o%1$s and p.r = b.r%1$s'
-                 else 'join pair as p on p.i = %1$s and p.o = s.o%1$s '
-                      'join (select distinct %2$s from own as b where b.released) as b on '
-                      'b.r%1$s = p.r and %3$s' end,
-            g.i, k.beginning, k.same),
-        case when nearest then ' where t.d = t.least' else '' end), '' order by g.i)
+                 select %3$s, s.d + p.d as d, sum(s.n) as n,
+                        min(s.d + p.d) over (partition by %3$s) as least
+                 from s%4$s as s join (select distinct %5$s from own as b where b.released) as b
+                 on %6$s join pair as p on p.i = %1$s and p.o = s.o%1$s and p.r = b.r%1$s
+                 group by %3$s, s.d + p.d) as t where t.d = t.least
+         )', g.i, k.kept, k.grouped, g.i - 1, k.beginning, k.same), '' order by g.i)
     from generate_series(1, linkage_steps.width) as g (i)
     cross join lateral (
         select string_agg(format('t.%s%s', c.side, c.i), ', ' order by c.i) as kept,
@@ -48,9 +37,9 @@ begin atomic
         from (select h.i, case when h.i <= g.i then 'r' else 'o' end as side
               from generate_series(1, linkage_steps.width) as h (i)) as c) as k;
 end;
-comment on function anondb.linkage_steps(int, boolean) is
+comment on function anondb.linkage_steps(int) is
 'The part of a query that counts, for each released combination of so many values, the originals '
-'that match it; only the nearest, if so asked.';
+'that are nearest to it.';
 
 create function anondb.check_distances(linked text, width int) returns void
 language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
@@ -222,8 +211,10 @@ begin
                               anondb.same_cell(g.i, 'c' || g.i, cells is not null)), ' '),
             string_agg(format('c%1$s.o, c%1$s.r', g.i), ', '),
             string_agg(format('l.o%s', g.i), ', '))
-        || anondb.linkage_steps(cardinality(quasi), matching in ('hierarchy', 'semantic'))
-            || format(
+        || case when matching in ('hierarchy', 'semantic')
+                then anondb.linkage_steps(cardinality(quasi))
+                else anondb.covering_steps(cardinality(quasi)) end
+        || format(
             ' select 100 * sum(l.n / s.n) filter (where s.d = l.d) / sum(l.n)
               from own as l left join s%s as s on %s where l.released',
             cardinality(quasi), string_agg(format('s.r%1$s = l.r%1$s', g.i), ' and '))

@@ -144,3 +144,21 @@ def test_many_records_of_few_kinds_are_fast(tables: Connection) -> None:
         "select count(distinct (age, code, pet)), count(*) from release"
     ).fetchall()
     assert record_linkage(tables, "coverage") == pytest.approx(100 * int(str(classes)) / int(str(records)))
+
+
+def test_of_many_different_records_each_counts_wherever_it_stands(tables: Connection) -> None:
+    """Labels overlap, so that each class is held against all originals: more than fit a block, some several times."""
+    tables.execute(
+        "insert into original select i, i % 9000, i % 9000 % 7, i % 3 from generate_series(1, 10000) as i;"
+        "insert into release select i, anondb.range_label(i % 9000, 0, 100 * (1 + i % 2)), '*', i % 3"
+        " from generate_series(1, 10000, 11) as i;"
+        "analyze original; analyze release"
+    )
+    by_pairs = """
+        select 100 * avg(1.0 / (select count(*) from original as o
+                                where o.pet = r.pet and o.age::int / s.width = a.age::int / s.width))
+        from release as r join original as a on a.id = r.id
+        cross join lateral (select 100 * (1 + r.id % 2) as width) as s
+    """
+    [(wanted,)] = tables.execute(by_pairs).fetchall()
+    assert record_linkage(tables, "coverage") == pytest.approx(float(str(wanted)))

@@ -1,14 +1,16 @@
 """The best node that so many checks find, in a lattice whose nodes are too many to keep track of each.
 
-From Datafly's node and from the top, one step at a time, whichever is best; then away from the best node by
-raising some columns, and down again another way (iterated local search, Lourenço et al. 2003). What is known to
-fail is kept as its most general nodes alone. Whatever was found, more checks never make it worse.
+From Datafly's node and from the top, one step at a time, whichever is best; swaps of columns; then steps by lot, also
+to what is a little worse or suppresses a few too many, less and less of it (simulated annealing, Kirkpatrick et al.
+1983), and again from the best node. What is known to fail is kept as its most general nodes alone. Whatever was found,
+more checks never make it worse.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf
+from math import inf, log
+from operator import le
 from random import Random
 
 import numpy as np
@@ -24,7 +26,14 @@ Rank = tuple[float, int, Node]
 """A penalty, then the tie-break: fewer levels first, then the lower ones in column order."""
 
 _FOR_THE_BOUND = 10  # of so many checks, one is for the bound
-_FRUITLESS = 50  # attempts in a row that have nothing new to check: all around is known
+_ROUND = 500  # checks, at the first; it does not depend on those that are left, so that more of them go the same way
+_LONGER = 1.5  # is each round than the one before
+_HOT, _COLD = 0.02, 0.001  # how much worse a step may be, as a share of what the best node is worth
+_TRIES = 20  # steps by lot at one warmth, while none has to be checked
+_IDLE = 30  # warmths in a row at which none had to be: a round then ends
+_LEAST_WORTH = 1e-9
+_TOO_MANY = 3.0
+"""Times what the whole table is worth, if it were suppressed above the budget; a record costs its share of that."""
 
 
 class _SpentError(Exception):
@@ -39,7 +48,7 @@ def search(lattice: Lattice, demand: Demand, objective: Objective) -> Levels | N
     penalty = objective.penalty(found.levels, lattice.check(found.levels))
     lattice.bound = lower_bound(lattice, demand, objective, (lattice.most_checks or 0) // _FOR_THE_BOUND)
     if lattice.bound < penalty:
-        _Search(lattice, demand, objective).wander()
+        _Search(lattice, demand, objective).look_around()
         lattice.proven = False
     return _best(lattice, demand, objective)
 
@@ -65,6 +74,8 @@ class _Search:
         self.grid, self.told = lattice.grid, told
         self.dice = Random(lattice.seed)
         self.failing: Array = np.empty((0, len(self.grid.shape)), "int32")
+        self.hopeless: Array = np.empty(0, "int64")  # records, at each of these
+        self.for_excess = 0.0
         self.floors: dict[Node, float] = {}
         self.best: Node | None = None
         self.best_rank: Rank = (inf, 0, ())
@@ -80,22 +91,80 @@ class _Search:
         except _SpentError:
             pass
 
-    def wander(self) -> None:
-        """From the best node one column up, or some, and down again; until the checks are spent."""
+    def look_around(self) -> None:
+        """Swaps as long as they find something, and rounds of annealing; until the checks are spent."""
         try:
             while self._swapped():
                 pass
-            fruitless = 0
-            while fruitless < _FRUITLESS and self.best is not None:
-                checks, before = self.lattice.checks, self.best_rank
-                start = self._kicked(self.best)
-                if self.rank(start)[0] < inf:
-                    self._down(start, None)
-                while self.best_rank < before and self._swapped():
+            length, before = float(_ROUND), -1
+            while self.lattice.checks > before:  # else all around is known
+                before = self.lattice.checks
+                self._anneal(int(length))
+                while self._swapped():
                     pass
-                fruitless = 0 if self.lattice.checks > checks else fruitless + 1
+                length *= _LONGER
         except _SpentError:
             pass
+
+    def _anneal(self, length: int) -> None:
+        """From the best node by lot, for so many checks; colder and colder."""
+        if self.best is None:
+            return
+        node, known = self.best, self.best_rank[0]
+        self._weigh_excess()
+        idle = 0
+        worth = max(abs(known), _LEAST_WORTH)
+        for check in range(length):
+            warmth = worth * _HOT * (_COLD / _HOT) ** (check / length)
+            before = self.lattice.checks
+            for _ in range(_TRIES):
+                limit = known - warmth * log(1.0 - self.dice.random())
+                other = self._moved_by_lot(node)
+                if (found := self._energy(other, limit)) <= limit:
+                    node, known = other, found
+                if self.lattice.checks > before:
+                    break
+            idle = 0 if self.lattice.checks > before else idle + 1
+            if idle == _IDLE:
+                return
+
+    def _moved_by_lot(self, node: Node) -> Node:
+        """One column a level up or down; as often as not, another one the other way besides."""
+        while True:
+            column, by = self.dice.randrange(len(node)), self.dice.choice((-1, 1))
+            other = _moved(node, column, by)
+            if self.dice.random() < 0.5 and (second := self.dice.randrange(len(node))) != column:
+                other = _moved(other, second, -by)
+            if all(map(le, self.grid.lowest, other)) and all(map(le, other, self.grid.highest)):
+                return other
+
+    def _energy(self, node: Node, limit: float) -> float:
+        """What a node is worth, also if it suppresses too many; more than the limit where that is known unchecked."""
+        if node not in self.lattice.checked:
+            least = self._floor(node)
+            above = (self.failing >= np.array(node)).all(axis=1)
+            if above.any():
+                least += self._excess(int(self.hopeless[above].max()))
+            if least > limit:
+                return inf
+            if self.lattice.is_spent():
+                raise _SpentError
+            self.lattice.check(node)
+            self._learn(node)
+        figures = self.lattice.checked[node]
+        if figures.outliers <= self.demand.budget and not self.demand.accepts(figures):
+            return inf
+        return self.objective.penalty(node, figures) + self._excess(figures.outliers)
+
+    def _weigh_excess(self) -> None:
+        """What it costs to suppress one record too many, in the unit of the objective."""
+        top = self.lattice.checked.get(self.grid.highest)
+        whole = 0.0 if top is None else self.objective.penalty(self.grid.highest, top)
+        records = max(figures.outliers for figures in self.lattice.checked.values())
+        self.for_excess = _TOO_MANY * max(abs(whole), abs(self.best_rank[0])) / max(records, 1)
+
+    def _excess(self, outliers: int) -> float:
+        return self.for_excess * max(0, outliers - self.demand.budget)
 
     def rank(self, node: Node, limit: Rank | None = None) -> Rank:
         """What a node is worth; nothing where it fails, or where it cannot come before the limit."""
@@ -118,8 +187,9 @@ class _Search:
         figures = self.lattice.checked[node]
         if self.demand.rejects_below(figures):
             here = np.array(node, "int32")
-            kept = self.failing[~(self.failing <= here).all(axis=1)]
-            self.failing = np.vstack([kept, here])
+            kept = ~(self.failing <= here).all(axis=1)
+            self.failing = np.vstack([self.failing[kept], here])
+            self.hopeless = np.append(self.hopeless[kept], figures.hopeless)
         elif self.demand.accepts(figures):
             rank = (self.objective.penalty(node, figures), sum(node), node)
             if rank < self.best_rank:
@@ -148,15 +218,12 @@ class _Search:
                 return
             rank, node = best, best[2]
 
-    def _down(self, node: Node, back: tuple[int, int] | None) -> Rank:
-        """The first step that is better, again and again; in the order of what they could be, or by lot."""
+    def _down(self, node: Node, back: tuple[int, int]) -> Rank:
+        """The first step that is better, again and again; in the order of what they could be."""
         rank = self.rank(node)
         while True:
             steps = [other for column, by, other in self._steps(node) if (column, by) != back]
-            if back is None:
-                self.dice.shuffle(steps)
-            else:
-                steps.sort(key=lambda other: (self._floor(other), other))
+            steps.sort(key=lambda other: (self._floor(other), other))
             for other in steps:
                 if (better := self.rank(other, rank)) < rank:
                     rank, node = better, other
@@ -177,13 +244,6 @@ class _Search:
                     if self.best_rank < before:
                         return True
         return False
-
-    def _kicked(self, node: Node) -> Node:
-        columns = len(node)
-        raised = list(node)
-        for column in self.dice.sample(range(columns), min(columns, self.dice.randint(2, 4))):
-            raised[column] = min(self.grid.highest[column], raised[column] + self.dice.randint(1, 2))
-        return tuple(raised)
 
 
 def _moved(node: Node, column: int, by: int) -> Node:
