@@ -85,6 +85,10 @@ def run(
         float,
         typer.Option(metavar="SECONDS", help="How long to wait for readers of the old release.", min=0.001),
     ] = Options.lock_timeout,
+    lock_source: Annotated[
+        bool,
+        typer.Option("--lock-source", help="Nobody writes to the source until the run ends (SHARE lock)."),
+    ] = False,
     work_mem: Annotated[
         str, typer.Option(metavar="SIZE", help="Memory of the server for one sort or hash.")
     ] = Options.work_mem,
@@ -114,6 +118,7 @@ def run(
         show_values=show_values,
         lock_timeout=lock_timeout,
         work_mem=work_mem,
+        lock_source=lock_source,
         levels=None if levels is None else _levels(levels),
         time_limit=time_limit,
         checks=checks,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from anondb.db import citus
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
 from anondb.db.session import Session, user_path
@@ -186,7 +187,9 @@ def snapshot(
         [(rows,)] = _rows(connection, _ROWS, **place)
         stored = {name: StoredInfo(*info) for name, *info in _rows(connection, _HIERARCHIES)}
         return Snapshot(
-            SourceInfo(source, _columns(connection, source), rows, _key(connection, place)),
+            citus.with_distribution(
+                connection, SourceInfo(source, _columns(connection, source), rows, _key(connection, place))
+            ),
             target if isinstance(target, TargetInfo) else _target(connection, target, named),
             stored,
             {name: SourceInfo(there, _columns(connection, there)) for name, there in (items or {}).items()},

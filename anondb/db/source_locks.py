@@ -17,7 +17,7 @@ from psycopg import sql
 from anondb.db.connection import Connection
 from anondb.db.errors import translated
 from anondb.db.execute import Executor
-from anondb.errors import DatabaseError
+from anondb.errors import DatabaseError, UsageError
 from anondb.run.statement import Statement
 from anondb.sqltree.tables import Relation
 
@@ -43,6 +43,7 @@ select not exists (select from below as b where b.relkind in ('m', 'f'))
 """
 
 _LOCK = sql.SQL("lock table {} in access share mode")
+_LOCK_ALONE = sql.SQL("lock table {} in share mode")
 # Reads nothing, but the planner cannot know it, and locks every partition.
 _READ = sql.SQL("select from {} where pg_catalog.pg_backend_pid() = 0")
 _WAIT = sql.SQL("set local lock_timeout = {}")
@@ -74,14 +75,25 @@ from held as h
 """
 
 
-def hold_source(db: Executor, beside: Connection, tables: Sequence[Relation], seconds: float) -> None:
-    """Comes first in the run's transaction: locks what the run will read, and only then takes its snapshot."""
+def hold_source(
+    db: Executor, beside: Connection, tables: Sequence[Relation], seconds: float, *, alone: bool = False
+) -> None:
+    """Comes first in the run's transaction: locks what the run will read, and only then takes its snapshot.
+
+    `alone`: against writers, too. Sessions on several servers have no snapshot in common.
+    """
     wait = _WAIT.format(sql.Literal(round(seconds * 1000)))
     db.run(Statement("wait", _text(db, wait)))
     others = [table for table in tables if not _can_be_locked(beside, table)]
+    if alone and others:
+        raise UsageError(
+            f"{others[0].schema}.{others[0].name} cannot be locked against writers",
+            hint="leave --lock-source out, or read a table, or a view of tables, on which the role has SELECT",
+        )
+    lock = _LOCK_ALONE if alone else _LOCK
     for table in tables:
         if table not in others:
-            db.run(Statement("lock source", _text(db, _LOCK.format(_name(table)))))
+            db.run(Statement("lock source", _text(db, lock.format(_name(table)))))
     with _held(beside, others, wait) as snapshot:
         [is_newer] = db.one(Statement("snapshot", _IS_NEWER, (snapshot,)))
         for table in others:

@@ -46,4 +46,6 @@ def _plain(value: Any) -> Any:
 def of_classes(document: Table, others: Collection[str]) -> Table:
     """What a policy says without what it says of other releases: as long as it is the same, levels stay."""
     privacy = {key: value for key, value in document["privacy"].items() if key not in others}
-    return {key: value for key, value in document.items() if key != "key"} | {"privacy": privacy}
+    return {key: value for key, value in document.items() if key not in ("key", "target_layout")} | {
+        "privacy": privacy
+    }

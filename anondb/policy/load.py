@@ -46,7 +46,7 @@ from anondb.policy.linked import (
     read_max_rows,
     read_parent,
 )
-from anondb.policy.model import Column, LinkedTable, Method, Policy, Privacy, Role
+from anondb.policy.model import LAYOUTS, Column, LinkedTable, Method, Policy, Privacy, Role
 from anondb.policy.names import check_part, quoted
 from anondb.policy.over_time import OVER_TIME, read_against, read_key
 from anondb.policy.perturbed import FORMS_OF_KEPT
@@ -88,7 +88,8 @@ def parse(text: str, *, place: str = "policy", base: Path | None = None) -> Poli
             raise NoColumnsError(spot.problems(document), document["source"])
         raise PolicyError(spot.problems(document))
     columns = tuple(Column(name, **column) for name, column in keys["columns"].items())
-    said = _parts(spot, keys, columns, document, text) | {"key": keys.get("key", ())}
+    said = _parts(spot, keys, columns, document, text)
+    said |= {"key": keys.get("key", ()), "target_layout": keys.get("target_layout", LAYOUTS[0])}
     return Policy(keys["source"], keys["target"], **said)
 
 
@@ -303,6 +304,7 @@ TOP: Mapping[str, Key] = {
     "target": Key(read_name, 'add target = "schema.table" above the first [table]: what to release'),
     "scope": Key(read_text),
     "key": Key(read_key),
+    "target_layout": Key(choice(LAYOUTS)),
     "privacy": Key(_read_privacy, "add a table [privacy] with k = 5"),
     "method": Key(_read_method, f'add a table [method] with algorithm = "{FIRST}"'),
     "columns": Key(_read_columns, 'add a table [columns] with a line for each: zip = { role = "quasi" }'),

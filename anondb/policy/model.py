@@ -163,6 +163,10 @@ class Method:
         return self.weights.get(column, 1.0)
 
 
+LAYOUTS = ("auto", "local", "distributed")
+"""Where the release of a distributed source may lie."""
+
+
 @dataclass(frozen=True)
 class Policy:
     """What to release, from where, how, and what it must satisfy; checked, so that a run can take it.
@@ -190,6 +194,7 @@ class Policy:
     sha256: str  # of what the policy says, not of how it is written
     scope: str | None = None  # of its pseudonyms; None: the target's name
     key: tuple[str, ...] = ()  # the columns that name a record from release to release
+    target_layout: str = "auto"  # where the release of a distributed source lies
     classes_sha256: str = ""  # the same without what it says of other releases
     tables: tuple[
         LinkedTable, ...

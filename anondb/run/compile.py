@@ -27,6 +27,7 @@ from anondb.policy.check import written
 from anondb.policy.model import Column, Name, Policy, Role
 from anondb.policy.names import quoted
 from anondb.releases.following import Following
+from anondb.run.citus.layout import laid_out
 from anondb.run.frequency_sql import MOST_COLUMNS
 from anondb.run.persons import in_form, misfits
 from anondb.run.plan import Plan
@@ -104,7 +105,7 @@ def compile_plan(
     single = following is not None and following.judged
     whole_rows = unit is None and not single and method.counts_whole_rows(policy, repeat=repeat)
     counted = kept if whole_rows else [s.column for s in sensitive]
-    return Plan(
+    plan = Plan(
         policy=policy,
         source=snapshot.source.relation,
         target=snapshot.target.relation,
@@ -119,6 +120,7 @@ def compile_plan(
         places=method.places(policy, columns, snapshot),
         following=following,
     )
+    return laid_out(plan, snapshot)
 
 
 def _not_of_persons(policy: Policy, refusal: str) -> Problem:

@@ -51,6 +51,10 @@ class Engine(Protocol):
         """The second pass: every record of the source whose combination of values is released."""
         ...
 
+    def insert_counted(self, names: Scratch, fresh: Relation, insert: Node, chosen: Sequence[Chosen]) -> int:
+        """Rows that the first pass has counted as a whole, each as often as it was counted."""
+        ...
+
     def insert_rows(self, name: str, insert: Node, note: str = "") -> int:
         """Rows that the run has counted or copied, into the release."""
         ...
@@ -63,6 +67,10 @@ class Engine(Protocol):
         self, names: Scratch, fresh: Relation, quasi: Sequence[str], sensitive: Sequence[str]
     ) -> tuple[int, ...]:
         """The same of rows that are counted by their sensitive values too, and kept so for the evaluation."""
+        ...
+
+    def count_persons(self, names: Scratch, chosen: Sequence[Chosen]) -> int:
+        """The fewest persons of a class that was written."""
         ...
 
     def ask_release(
@@ -177,6 +185,9 @@ class PostgresEngine:
         self.db.run(Statement("forget what was shared", shared_sql.forget(names)))
         return written
 
+    def insert_counted(self, names: Scratch, fresh: Relation, insert: Node, chosen: Sequence[Chosen]) -> int:
+        return self.insert_rows("insert release", insert)
+
     def insert_rows(self, name: str, insert: Node, note: str = "") -> int:
         return self.db.run(Statement(name, insert, note=note))
 
@@ -192,6 +203,12 @@ class PostgresEngine:
         self.db.run(Statement("row statistics", encode_sql.analyze(names.written)))
         counts = publish_sql.class_figures(verify_sql.written_sizes(names, quasi))
         return tuple(map(int, self.db.one(Statement("count classes", counts, answers=CLASS_COUNTS))))
+
+    def count_persons(self, names: Scratch, chosen: Sequence[Chosen]) -> int:
+        # both passes have read one snapshot, and the sizes of the classes are compared besides
+        fewest = verify_sql.fewest_persons(names, chosen)
+        [persons] = self.db.one(Statement("count persons", fewest, answers=row(persons=MANY)))
+        return int(persons)
 
     def ask_release(
         self, name: str, question: Node | str, answers: Answer, parameters: Sequence[object] = ()

@@ -10,7 +10,8 @@ from anondb.hierarchies.build import run_columns
 from anondb.methods.method import Job
 from anondb.methods.registry import method_of
 from anondb.releases import against
-from anondb.run.engine import PostgresEngine
+from anondb.run.citus.layout import described
+from anondb.run.engines import engine_of
 from anondb.run.persons import claim_scope, linked_rows
 from anondb.run.pipeline import enter, judged_columns, swap
 from anondb.run.plan import Options, Plan
@@ -47,10 +48,15 @@ class Planned:
 
 def script(plan: Plan) -> str:
     """The SQL of a run, in order, each statement under its stage and name."""
+    return "\n".join(_lines(plan, statements(plan)))
+
+
+def statements(plan: Plan) -> list[tuple[str, Statement]]:
+    """The statements of a run, in order, each with its stage."""
     planned = Planned()
     run_columns.plan_values(planned, plan)
     options, fresh = Options(allow_empty=True, replace=True), plan.fresh(0)
-    engine = PostgresEngine(planned, plan)
+    engine = engine_of(planned, plan, planned)
     stages = method_of(plan.policy).stages(Job(planned, engine, plan, options, 0, fresh))
     for stage, doing in (
         ("encode", lambda: claim_scope(planned, plan)),
@@ -69,10 +75,11 @@ def script(plan: Plan) -> str:
     ):
         planned.stage = stage
         doing()
-    return "\n".join(_lines(planned.statements))
+    return planned.statements
 
 
-def _lines(statements: Iterable[tuple[str, Statement]]) -> Iterator[str]:
+def _lines(plan: Plan, statements: Iterable[tuple[str, Statement]]) -> Iterator[str]:
+    yield from described(plan)
     yield "begin isolation level repeatable read;"
     for stage, statement in statements:
         yield f"\n-- {stage}: {statement.name}"

@@ -12,7 +12,7 @@ from anondb.methods.lattice_listing import OpenLattice
 from anondb.methods.method import Job
 from anondb.methods.registry import levelled, listed, method_of
 from anondb.policy.model import Policy
-from anondb.run.engine import PostgresEngine
+from anondb.run.engines import engine_of
 from anondb.run.plan import Options
 from anondb.run.prepare import prepare
 
@@ -37,5 +37,5 @@ def explore(
         with one_snapshot(connection, "exploring the lattice", undo=True):
             db = Executor(connection, observe)
             plan = prepare(db, connection, policy, options, replace=True)
-            job = Job(db, PostgresEngine(db, plan), plan, options, 0, plan.fresh(0))
+            job = Job(db, engine_of(db, plan), plan, options, 0, plan.fresh(0))
             return explored(job, full)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from anondb.run.perturbed_sql import noisy, rounded
-from anondb.sqltree.build import call, cast, col, number, scratch, string
+from anondb.sqltree.build import call, cast, col, concat, number, scratch, string
 from anondb.sqltree.equality import grouping_value
 from anondb.sqltree.released import Noise, Pseudonym, Rounded, Shift
 from anondb.sqltree.tables import Scratch, SourceColumn
@@ -25,10 +25,10 @@ def kept_value(column: SourceColumn, of: str) -> exp.Expr:
     value = col(column.name, of)
     match column.form:
         case Pseudonym(type_):
-            code = call("anondb.pseudonym", *key_of("pseudonym"), _text_of(column, of))
+            code = _pseudonym(_text_of(column, of))
             return code if type_ == "uuid" else call("replace", cast(code, "text"), string("-"), string(""))
         case Shift(by, days):
-            moved: exp.Expr = call("anondb.shifted_days", *key_of("shift"), _person(by, of), number(days))
+            moved = _shifted_days(_person(by, of), days)
             if column.base != "date":
                 moved = exp.Mul(this=moved, expression=cast(string("1 day"), "interval"))
             typed = value if column.type == column.compared_as else cast(value, column.compared_as or "date")
@@ -50,6 +50,31 @@ def with_keys_of_forms(select: exp.Select, names: Scratch, columns: Iterable[Sou
 def key_of(purpose: str) -> list[exp.Expr]:
     """The two parts of a key, in a query that has the run's keys."""
     return [col(f"{purpose}_{part}", KEYS) for part in ("inner", "outer")]
+
+
+def _hash(purpose: str, text: exp.Expr) -> exp.Expr:
+    """As anondb.keyed_hash of anondb.text_bytes, by functions of the server's own: the source may lie on others."""
+    inner, outer = key_of(purpose)
+    plain = string("SQL_ASCII")
+    is_plain = exp.EQ(this=call("getdatabaseencoding"), expression=plain)
+    encoding = exp.Case().when(is_plain, plain.copy()).else_(string("UTF8"))
+    inside = call("sha256", concat([inner, call("convert_to", text, encoding)]))
+    return call("sha256", concat([outer, inside]))
+
+
+def _pseudonym(text: exp.Expr) -> exp.Expr:
+    """As anondb.pseudonym."""
+    digits = call("encode", call("substr", _hash("pseudonym", text), number(1), number(16)), string("hex"))
+    return cast(digits, "uuid")
+
+
+def _shifted_days(person: exp.Expr, days: int) -> exp.Expr:
+    """As anondb.shifted_days."""
+    digits = call("encode", call("substr", _hash("shift", person), number(1), number(8)), string("hex"))
+    drawn = cast(cast(exp.paren(concat([string("x"), digits])), "bit(64)"), "bigint")
+    positive = exp.paren(exp.BitwiseAnd(this=drawn, expression=number(2**63 - 1)))
+    rest = exp.Mod(this=positive, expression=cast(number(2 * days + 1), "bigint"))
+    return cast(exp.paren(exp.Sub(this=rest, expression=number(days))), "int")
 
 
 def _text_of(column: SourceColumn, of: str) -> exp.Expr:

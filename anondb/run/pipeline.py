@@ -15,7 +15,8 @@ from anondb.methods.method import Job, Stages
 from anondb.methods.registry import method_of
 from anondb.releases import against, changes
 from anondb.releases.following import Followed
-from anondb.run.engine import PostgresEngine
+from anondb.run.engine import Engine
+from anondb.run.engines import engine_of
 from anondb.run.kept_columns import JudgedColumns, judge, refuse
 from anondb.run.persons import claim_scope, linked_rows
 from anondb.run.plan import Options, Plan
@@ -60,7 +61,7 @@ class Pipeline:
 
     def release(self, plan: Plan, fresh: Relation) -> Result:
         """Writes the release of a plan, and puts it in its place if it is to be kept."""
-        engine = PostgresEngine(self.db, plan)
+        engine = engine_of(self.db, plan, self.now)
         stages = method_of(plan.policy).stages(Job(self.db, engine, plan, self.options, self.run, fresh))
         with self.stage("encode"):
             if self.now is not None:
@@ -117,7 +118,7 @@ def enter(db: Runner, plan: Plan, run: int, stages: Stages) -> None:
     changes.close(db, plan, run, result.released, result.classes, followed_by(stages), levels)
 
 
-def judged_columns(engine: PostgresEngine, plan: Plan, stages: Stages) -> list[JudgedColumns]:
+def judged_columns(engine: Engine, plan: Plan, stages: Stages) -> list[JudgedColumns]:
     """The columns of a release that are as they were: of each table, what its part of the policy makes of them."""
     if plan.linked is None:
         return [(plan.policy, judge(engine, plan.policy, stages.kept()))]

@@ -12,7 +12,7 @@ from anondb.hierarchies.forms import VghTable
 from anondb.policy.model import Name, Policy
 from anondb.releases.following import Following
 from anondb.run.linked.plan import LinkedPlan
-from anondb.run.snapshot import BuiltInfo, TargetInfo
+from anondb.run.snapshot import BuiltInfo, Distribution, TargetInfo
 from anondb.sqltree.released import Noise, Pseudonym, Shift, Shuffled
 from anondb.sqltree.tables import ItemRows, Quasi, Relation, Scratch, Sensitive, SourceColumn
 
@@ -84,6 +84,10 @@ class Plan:
     linked: LinkedPlan | None = None  # of several tables of the same persons
     following: Following | None = None  # how it follows the release before it
     against: tuple[Rival, ...] = ()  # the releases that it is judged together with
+    distribution: Distribution | None = None  # of the source, where it is spread over a cluster
+    spread: bool = False  # the release is, too
+    single: bool = False  # a key of the source says that no two records are equal
+    rows: float = 0.0  # of a distributed source, by its statistics
 
     @property
     def followed(self) -> Following:
@@ -153,6 +157,7 @@ class Options:
     evaluate: str = "basic"  # "full" also compares every two records; "none"
     time_limit: float | None = None  # seconds for the search; it then gives the best that it has found
     checks: int | None = None  # nodes that the search may look at; the same number finds the same release
+    lock_source: bool = False  # nobody writes to the source until the run ends
     replan: bool = False  # search again, where a release with a ledger exists
     restart: bool = False  # begin a new series, whatever has been released before
 

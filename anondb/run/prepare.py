@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anondb.db import citus
 from anondb.db.connection import Connection
 from anondb.db.execute import Executor
 from anondb.db.introspect import (
@@ -18,6 +19,7 @@ from anondb.methods.registry import method_of, other_shapes
 from anondb.policy.model import Name, Policy
 from anondb.releases.against import with_rivals
 from anondb.releases.follow import follow, read_series, started
+from anondb.run.citus.layout import needs_functions
 from anondb.run.compile import compile_plan
 from anondb.run.linked.compile import compile_linked, in_order, single
 from anondb.run.plan import Options, Plan
@@ -44,14 +46,17 @@ _SETTINGS = {
     "parallel_tuple_cost": "0.01",
     "default_statistics_target": "10",
 }
+_PROPAGATE = "citus.propagate_set_commands"
 _PATH = "set local search_path = pg_catalog, pg_temp"
 
 
-def settings(options: Options) -> list[Statement]:
+def settings(options: Options, *, in_cluster: bool = False) -> list[Statement]:
     """What holds until the end of the transaction, in every session that takes part in it."""
     given = _SETTINGS | {"work_mem": options.work_mem, "lock_timeout": options.lock_wait}
     own = [Statement("settings", set_local(name, value)) for name, value in given.items()]
-    return [Statement("settings", _PATH), *own]
+    # what is set from here on reaches the workers, too
+    first = [Statement("settings", set_local(_PROPAGATE, "local"))] if in_cluster else []
+    return [*first, Statement("settings", _PATH), *own]
 
 
 def prepare(db: Executor, connection: Connection, policy: Policy, options: Options, *, replace: bool) -> Plan:
@@ -66,6 +71,8 @@ def prepare(db: Executor, connection: Connection, policy: Policy, options: Optio
     series = read_series(db, target_text(target))
     following = follow(policy, catalogue, series, options, can_hold=method_of(policy).holds(policy))
     plan = with_rivals(db, compile_plan(policy, catalogue, replace=replace, following=following))
+    if plan.distribution is not None and needs_functions(plan):
+        citus.require_functions(connection)
     return started(db, plan, target_text(target))
 
 
@@ -87,10 +94,11 @@ def _snapshot(
     named: Relation | None = None,
 ) -> Snapshot:
     source, items = resolve_source(connection, policy.source), resolve_items(connection, policy)
-    for statement in settings(options):
+    for statement in settings(options, in_cluster=citus.is_here(connection)):
         db.run(statement)
     needed = bool(ontologies(policy))
     found = snapshot(connection, source, target, items, with_ontologies=needed, named=named)
+    citus.require_shared_out(connection, found.source)
     return with_built(db, policy, found)
 
 

@@ -84,7 +84,8 @@ def _published(
     tables += resolve_items(connection, policy).values()
     with one_snapshot(connection, "committing the release"):
         with pipeline.stage("prepare"):
-            hold_source(pipeline.db, beside, tables, pipeline.options.lock_timeout)
+            options = pipeline.options
+            hold_source(pipeline.db, beside, tables, options.lock_timeout, alone=options.lock_source)
             for require_target in require_targets:
                 require_target()
             history.claim(connection)

@@ -14,6 +14,16 @@ SCHEMAS = ("anondb", "anondb_work")
 
 
 @dataclass(frozen=True)
+class Distribution:
+    """How the rows of a source are spread over the workers of a cluster."""
+
+    column: str | None  # by which they lie apart; none where a view has no such column
+    shards: int
+    tables: tuple[Relation, ...]  # that are distributed: the source, or those below a view
+    oids: tuple[int, ...] = ()  # of these
+
+
+@dataclass(frozen=True)
 class SourceInfo:
     """The source as the catalogue has it."""
 
@@ -21,6 +31,7 @@ class SourceInfo:
     columns: tuple[SourceColumn, ...]
     rows: float = 0.0  # by the server's statistics; 0 where it has none
     key: tuple[str, ...] = ()  # the columns of its primary key
+    distribution: Distribution | None = None
 
 
 @dataclass(frozen=True)

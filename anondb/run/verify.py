@@ -89,7 +89,7 @@ def measure(
     again: bool = False,
 ) -> Published:
     """The release's own figures, counted from its rows; `again`, where they have been copied to."""
-    db, plan = job.db, job.plan
+    plan = job.plan
     published = measure_rows(job, names, encoded, models, fresh, again=again)
     if plan.policy.privacy.stars_match:
         return replace(published, matched=_matched(job, names, encoded, fresh))
@@ -97,9 +97,7 @@ def measure(
         return published
     # the release need not say who is in it; so its classes are compared with those that were counted
     chosen = chosen_levels(encoded, outcome)
-    [persons] = db.one(
-        Statement("count persons", audit.fewest_persons(names, chosen), answers=row(persons=MANY))
-    )
+    persons = job.engine.count_persons(names, chosen)
     others = audit.other_classes(names, fresh, chosen)
     [[strange]] = job.engine.ask_release("compare classes", others, row(others=0))
     return replace(published, persons=persons, strange=strange)

@@ -22,7 +22,7 @@ from anondb.run import encode as single
 from anondb.run import frequency_sql as frequency
 from anondb.run.account import binned, in_words
 from anondb.run.encode_sql import analyze
-from anondb.run.engine import PostgresEngine
+from anondb.run.engines import engine_of
 from anondb.run.frequency_sql import Counted
 from anondb.run.kept_columns import KeptColumns
 from anondb.run.linked import choices_sql, encode, models_sql, publish_sql
@@ -77,7 +77,7 @@ class LinkedTables:
         """The sensitive columns of the persons' own rows, which models are demanded of."""
         db, names = self.db, self.names.sensitive
         plan = replace(self.linked.root.plan, quasi=(), unit=None)
-        PostgresEngine(db, plan).count_combinations(names)
+        engine_of(db, plan).count_combinations(names)
         found: list[Sensitive] = []
         nulls: list[int] = []
         for declared in plan.sensitive:

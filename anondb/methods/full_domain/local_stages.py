@@ -48,7 +48,7 @@ class Local(Levelled):
         plan, chosen = self.plan, list(map(Chosen, self.encoded.quasi, self._zeros(), self.encoded.has_null))
         if plan.whole_rows:
             rows = sql.insert_rows(self.rounds, self.fresh, plan.columns, chosen)
-            return self.job.engine.insert_rows("insert release", rows)
+            return self.job.engine.insert_counted(self.names, self.fresh, rows, chosen)
         repeated = bool(plan.counted)
         self.db.run(Statement("combinations", sql.combinations(self.rounds, chosen, repeated=repeated)))
         self.db.run(Statement("combination statistics", analyze(self.names.combinations)))

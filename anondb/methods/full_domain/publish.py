@@ -41,7 +41,8 @@ def write(
     write_values(db, names, chosen, lambda: publish.values_with_classes(names, chosen))
     db.run(Statement("class statistics", encoding.analyze(names.classes)))
     if plan.whole_rows:
-        return engine.insert_rows("insert release", publish.insert_rows(names, fresh, plan.columns, chosen))
+        rows = publish.insert_rows(names, fresh, plan.columns, chosen)
+        return engine.insert_counted(names, fresh, rows, chosen)
     repeated = bool(plan.counted) or plan.unit is not None
     db.run(Statement("combinations", publish.combinations(names, chosen, repeated=repeated)))
     # without them the planner would hash the source instead

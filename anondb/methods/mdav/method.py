@@ -96,6 +96,9 @@ class Mdav(ReleaseMethod):
     def refused_unit(self, policy: Policy) -> str | None:
         return self.counts_records(policy)
 
+    def counts_whole_rows(self, policy: Policy, *, repeat: bool) -> bool:
+        return False
+
     def varied(self, method: Method, policy: Policy) -> Policy:
         if not any(column.is_set for column in policy.quasi):
             raise UsageError(

@@ -105,9 +105,8 @@ def write(
     write_values(db, names, chosen, lambda: classes.classified(p))
     db.run(Statement("statistics of classes", analyze(names.classes)))
     if plan.whole_rows:
-        return job.engine.insert_rows(
-            "insert release", classes.insert_rows(p, fresh, plan.columns, plan.kept)
-        )
+        rows = classes.insert_rows(p, fresh, plan.columns, plan.kept)
+        return job.engine.insert_counted(names, fresh, rows, chosen)
     db.run(Statement("combinations", classes.combinations(p)))
     db.run(Statement("combination statistics", analyze(names.combinations)))
     return job.engine.insert_records(names, fresh, chosen)

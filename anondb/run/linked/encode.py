@@ -10,7 +10,8 @@ from anondb.methods.method import Job
 from anondb.run import encode as single
 from anondb.run.encode import Encoded
 from anondb.run.encode_sql import analyze
-from anondb.run.engine import Engine, PostgresEngine
+from anondb.run.engine import Engine
+from anondb.run.engines import engine_of
 from anondb.run.linked import rows_sql as sql
 from anondb.run.linked.plan import LinkedPlan, LinkedScratch, TablePlan
 from anondb.run.linked.rows_sql import Words
@@ -53,9 +54,7 @@ def encode(job: Job, linked: LinkedPlan, names: LinkedScratch) -> EncodedTables:
         options = replace(job.options, allow_empty=job.options.allow_empty or table.parent is not None)
         for quasi in table.plan.quasi:
             plan = replace(table.plan, quasi=(quasi,), sensitive=(), unit=None)
-            columns[quasi.number] = single.encode(
-                db, PostgresEngine(db, plan), plan, names.column(quasi), options
-            )
+            columns[quasi.number] = single.encode(db, engine_of(db, plan), plan, names.column(quasi), options)
     words = Words(
         linked,
         {number: encoded.quasi[0] for number, encoded in columns.items()},
@@ -78,7 +77,7 @@ def _copy(
     columns: Mapping[int, Encoded],
 ) -> TableCounts:
     db, privacy = job.db, job.plan.policy.privacy
-    engine: Engine = PostgresEngine(db, table.plan)
+    engine: Engine = engine_of(db, table.plan)
     engine.copy_records(
         f"rows {table.label}",
         lambda source: sql.copied_rows(names, linked, table, words, source, privacy.max_rows),
