@@ -38,11 +38,19 @@ Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 # a shell starts what goes on in its background deaf to Ctrl-C; the commands that tests start must hear it
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# and so does nohup with the end of a terminal
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 os.environ["ANONDB_SUPERUSER"] = "accept"  # most tests run as one
 os.environ["ANONDB_CHANGES"] = "free"  # most tests are about one release, and make several at one target
 
 _RUN = pytest.StashKey[Path]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--campaign", choices=("short", "long"), default="short", help="how much of the campaign is tried"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -78,7 +86,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.once)
     if "nightly" in config.option.markexpr or any("::" in argument for argument in config.args):
         return
-    nightly = [item for item in items if item.get_closest_marker("nightly")]
+    is_campaign = config.getoption("campaign") == "long"
+    nightly = [
+        item
+        for item in items
+        if item.get_closest_marker("nightly") and not (is_campaign and item.get_closest_marker("campaign"))
+    ]
     if nightly:
         config.hook.pytest_deselected(items=nightly)
         items[:] = [item for item in items if item not in set(nightly)]
