@@ -27,7 +27,7 @@ def renew(
 ) -> None:
     """Make a new secret: after a database was cloned or restored elsewhere, or the secret became known.
 
-    Releases that are out stay as they are.
+    Releases that are out stay as they are. Those with a ledger go on in a new series: `anondb run --restart`.
     """
     with connect(dsn) as db:
         if not yes:

@@ -72,12 +72,7 @@ def follow(
     if not stands and not series.members and series.changes == FREE:
         return replace(now, ends=series.id)  # nothing is there that the next one could be compared with
     if not stands:
-        raise UsageError(
-            f"target {policy.target} is gone, and the ledger knows who was in its last release"
-            if series.members
-            else f"target {policy.target} is gone, and the next release has to be compared with it",
-            hint=f"restore it from a backup, or {RESTART}",
-        )
+        raise _missing(policy, snapshot, series)
     if changes == FREE or not judged:
         # who follows nobody forgets whom the ledger has followed
         ends = series.id if series.members else None
@@ -104,6 +99,22 @@ def follow(
         number=series.release + 1,
         levels=series.levels if same and wanted else None,
         replanned=not (same and wanted),
+    )
+
+
+def _missing(policy: Policy, snapshot: Snapshot, series: Series) -> UsageError:
+    """The table that the ledger knows is not there; one of its name may be."""
+    if snapshot.target.kind or any(table.kind for table in snapshot.tables):
+        return UsageError(
+            f"target {policy.target} is not the table that the ledger knows, though it has its name: it was made"
+            " by hand, or restored from a dump",
+            hint=f"{RESTART}; with --replace to overwrite it",
+        )
+    return UsageError(
+        f"target {policy.target} is gone, and the ledger knows who was in its last release"
+        if series.members
+        else f"target {policy.target} is gone, and the next release has to be compared with it",
+        hint=f"restore it from a backup, or {RESTART}",
     )
 
 
