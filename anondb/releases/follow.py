@@ -16,7 +16,7 @@ from anondb.sqltree.tables import SourceColumn
 
 USUAL = "ANONDB_CHANGES"
 _AT = """
-select s.series, s.source, s.key, s.policy, s.changes, s.levels, s.release, s.run, s.version, s.members
+select s.series, s.source, s.key, s.policy, s.changes, s.levels, s.release, s.run, s.version, s.members, s.batch
 from anondb.ledger_at($1) as s
 """
 _END = "select anondb.ledger_end($1)"
@@ -36,13 +36,14 @@ def read_series(db: Runner, target: str) -> Series | None:
         "run",
         "version",
         "members",
+        "batch",
     )
     rows = db.rows(Statement("series", _AT, (target,), answers=no_rows(*columns)))
     if not rows:
         return None
-    [(number, source, key, policy, changes, levels, release, run, version, members)] = rows
+    [(number, source, key, policy, changes, levels, release, run, version, members, batch)] = rows
     kept = None if levels is None else tuple(levels)
-    return Series(number, source, tuple(key), policy, changes, kept, release, run, version, members)
+    return Series(number, source, tuple(key), policy, changes, kept, release, run, version, members, batch)
 
 
 def follow(
@@ -99,6 +100,7 @@ def follow(
         number=series.release + 1,
         levels=series.levels if same and wanted else None,
         replanned=not (same and wanted),
+        batch=series.batch if series.policy == policy.classes_sha256 else None,
     )
 
 

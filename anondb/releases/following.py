@@ -30,6 +30,7 @@ class Series:
     run: int | None
     version: int
     members: bool  # single persons are known
+    batch: int | None = None  # how many persons wait until they are judged, where values are
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Following:
     replanned: bool = False  # persons are known, and the classes are new
     first: bool = True  # nothing that is known was released before
     ends: int | None = None  # the series that this one takes the place of
+    batch: int | None = None  # how many persons wait until they are judged; none is known in a first release
     bound: bool = False  # nobody was followed so far, and the release must be the last one row for row
 
     @property
@@ -71,6 +73,7 @@ class Followed:
     withheld: int = 0
     persons: int = 0  # who are not as the ledger has them
     stirred: int = 0  # classes that are not
+    failed: int = 0  # of the withheld: who never was published, but judged
 
     def as_json(self) -> dict[str, int]:
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("published", "classes")}

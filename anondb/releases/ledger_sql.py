@@ -23,6 +23,7 @@ from anondb.sqltree.build import (
     query,
     scratch,
     star,
+    string,
     subquery,
     table,
     union_all,
@@ -67,8 +68,18 @@ def record_mark(keys: Sequence[exp.Expr], values: Sequence[exp.Expr]) -> exp.Exp
 def same_part() -> list[exp.Expr]:
     """The part that a row of the delta is in, if it may enter a class or move there with others."""
     return [
+        exp.In(this=col("kind", "p"), expressions=[string("enter"), string("move")]),
         equal(col("cohort", "p"), call("coalesce", col("cohort", "d"), number(0))),
         equal(col("class", "p"), col("class", "d")),
+    ]
+
+
+def same_share() -> list[exp.Expr]:
+    """The share that a row of the delta is in, where those who enter a class together are parted."""
+    return [
+        equal(col("kind", "p"), string("share")),
+        equal(col("class", "p"), col("class", "d")),
+        equal(col("share", "p"), col("share", "d")),
     ]
 
 
@@ -146,6 +157,7 @@ def delta(
         named(exp.Case().when(unknown, person).else_(col("person", "m")), "person"),
         named(exp.Case().when(unknown.copy(), hashed).else_(col("kept", "m")), "kept"),
         *[col(name, "m") for name in ("cohort", "was", "spot")],
+        named(cast(null(), "int"), "share"),
         *[col(f"c{i}", "s") for i, _ in enumerate(kept, 1)],
     ]
     changed = exp.or_(

@@ -16,10 +16,9 @@ from anondb.releases.ledger_sql import (
     HELD,
     NULL_VALUE,
     PART,
-    class_hash,
     free,
-    row_hash,
     same_part,
+    same_share,
     value_hash,
 )
 from anondb.run.frequency_sql import Counted
@@ -40,7 +39,7 @@ from anondb.sqltree.build import (
     table,
 )
 from anondb.sqltree.equality import counted_value
-from anondb.sqltree.tables import Relation, Scratch, Sensitive, SourceColumn
+from anondb.sqltree.tables import Relation, Scratch, Sensitive
 
 
 def released_values(
@@ -94,46 +93,20 @@ def codes(names: Scratch, sensitive: Sensitive, null_code: int) -> exp.Insert:
     return exp.Insert(this=target, expression=rows)
 
 
-def cells(sensitive: Sensitive, position: int) -> exp.Insert:
-    """How often each value occurs among those who would enter a class, or move there, together."""
+def cells(sensitive: Sensitive, position: int, *, shares: bool = False) -> exp.Insert:
+    """How often each value occurs among those who would enter a class, or move there, together; or share by share."""
     value = value_hash(col(f"c{position}", "d"))
     rows = query(
         [col("part", "p"), number(column_code(sensitive.name)), value, exp.Count(this=exp.Star())],
         scratch(DELTA, "d"),
         joins=[
-            exp.Join(this=scratch(PART, "p"), on=every(same_part())),
+            exp.Join(this=scratch(PART, "p"), on=every(same_share() if shares else same_part())),
             exp.Join(this=scratch(HELD, "h"), on=equal(col("person", "h"), col("person", "d")), side="LEFT"),
         ],
         where=free(),
         group=[number(1), number(3)],
     )
     return exp.Insert(this=scratch(CELL), expression=rows)
-
-
-def values_left(
-    release: Relation, quasi: Sequence[str], kept: Sequence[SourceColumn], sensitive: Sensitive
-) -> exp.Insert:
-    """The values of members that are gone, from the rows that the last release has of them."""
-    rows = query(
-        [
-            named(class_hash([col(name, "t") for name in quasi]), "class"),
-            named(row_hash([col(c.name, "t") for c in kept]), "kept"),
-            named(value_hash(col(sensitive.name, "t")), "value"),
-        ],
-        table(release.name, release.schema, "t"),
-    )
-    wanted = query([col("class", "l"), col("kept", "l")], scratch("ledger_leaving", "l")).distinct()
-    found = query(
-        [col("class", "x"), col("kept", "x"), number(column_code(sensitive.name)), col("value", "x")],
-        subquery(rows, "x"),
-        joins=[
-            exp.Join(
-                this=subquery(wanted, "w"),
-                on=every([equal(col(n, "w"), col(n, "x")) for n in ("class", "kept")]),
-            )
-        ],
-    )
-    return exp.Insert(this=scratch("ledger_left"), expression=found.distinct())
 
 
 def judge(

@@ -16,7 +16,7 @@ from anondb.run.plan import Place, Plan
 from anondb.run.publish_sql import Chosen
 from anondb.run.statement import CLASS_COUNTS, MANY, Answer, Runner, Statement, row
 from anondb.sqltree.build import Node
-from anondb.sqltree.tables import Relation, Scratch, Sensitive, SourceColumn
+from anondb.sqltree.tables import Relation, Scratch, SourceColumn
 
 _ALONE = "where the rows are few or the server gives no processes, in the place of the steps before; "
 _CHANGES = """
@@ -96,9 +96,6 @@ class Engine(Protocol):
     def follow_records(self, names: Scratch, chosen: Sequence[Chosen]) -> int:
         """The second pass where records are followed: what differs from the ledger."""
         ...
-
-    def values_left(self, sensitive: Sensitive) -> None:
-        """The values of members that are gone, from the last release."""
 
     def insert_followed(self, names: Scratch, fresh: Relation, chosen: Sequence[Chosen]) -> int:
         """The rows of the last release that stay, and those that enter."""
@@ -246,14 +243,6 @@ class PostgresEngine:
         found = self.db.run(Statement("compare with ledger", differs, note=_WITH_NULLS))
         self.db.run(Statement("all rows", _ALL_ROWS))
         return found
-
-    def values_left(self, sensitive: Sensitive) -> None:
-        plan = self.plan
-        if not plan.places[0].replaces:
-            return  # what other columns said is not known, and nobody leaves by it
-        quasi = [q.name for q in plan.quasi]
-        values = values_sql.values_left(plan.target, quasi, plan.kept, sensitive)
-        self.db.run(Statement(f"values left {sensitive.code}", values))
 
     def insert_followed(self, names: Scratch, fresh: Relation, chosen: Sequence[Chosen]) -> int:
         plan = self.plan

@@ -131,8 +131,9 @@ class Plan:
 
     @property
     def compares_values(self) -> bool:
-        """Values of the last release are judged beside those of the source."""
-        follows = self.following is not None and self.following.judged and not self.following.first
+        """Values of the last release are judged, as they are under another policy, beside those of the source."""
+        f = self.following
+        follows = f is not None and f.judged and not f.first and (f.replanned or f.batch is None)
         return follows and bool(self.sensitive) and self.places[0].replaces
 
     def scratch(self, run: int) -> Scratch:

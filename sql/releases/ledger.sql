@@ -5,11 +5,11 @@
 --   ledger_delta  what is not as the ledger has it: records that nobody knows (spot is null), and
 --                 members that are gone (class is null), in another class, or withdrawn before
 --   ledger_held   persons of whom something else in the delta is a member already
---   ledger_part   records that would do the same together: enter a class, move, leave, remain
+--   ledger_part   records that would do the same together: enter a class, move, leave, remain; and
+--                 the shares of those who enter, which are cohorts (joins: with another share)
 --   ledger_cell   how often each value of a judged column occurs in a part
 --   ledger_code   the number by which the models of the run know a value
 --   ledger_leaving  the rows of the last release of those who would leave
---   ledger_left   the values of members that leave, from the rows of the last release
 --   ledger_out    rows of the last release that are not in the next one
 
 create function anondb.keyed_number(key bytea, fields text) returns bigint
@@ -69,7 +69,9 @@ begin
         part int generated always as identity, kind text not null, cohort int not null,
         class bigint, persons bigint not null, records bigint not null,
         digest numeric not null default 0,
-        ok boolean not null, goes boolean not null default false, becomes int);
+        ok boolean not null, goes boolean not null default false, becomes int,
+        share int, joins int, is_judged boolean not null default false,
+        withheld boolean not null default false);
     create temporary table ledger_cell (part int, of_column int, value bigint, n bigint);
     create temporary table ledger_code (of_column int, value bigint, code int);
     create temporary table ledger_held (person uuid primary key);
@@ -77,7 +79,6 @@ begin
     create temporary table ledger_turn (
         cohort int primary key, moves boolean, leaves boolean, whole boolean);
     create temporary table ledger_leaving (part int, class bigint, kept bigint, n bigint);
-    create temporary table ledger_left (class bigint, kept bigint, of_column int, value bigint);
 end $$;
 comment on function anondb.ledger_open(int) is
 'Makes the temporary tables in which a source is compared with the ledger. Raises SA137 where '
@@ -112,11 +113,11 @@ comment on function anondb.ledger_end(int) is
 
 create function anondb.ledger_at(target text)
 returns table (series int, source text, key text[], policy text, changes text, levels int[],
-               release int, run bigint, version int, members boolean)
+               release int, run bigint, version int, members boolean, batch int)
 language sql stable parallel restricted set row_security = on
 begin atomic
     select s.id, s.source, s.key, s.policy, s.changes, s.levels, s.release, s.run, s.version,
-           exists (select from anondb.cohort as c where c.series = s.id)
+           exists (select from anondb.cohort as c where c.series = s.id), s.batch
     from anondb.series as s
     where s.target = ledger_at.target and s.ended_at is null
     order by s.id desc limit 1;

@@ -4,25 +4,42 @@ create function anondb.ledger_enter(series int, release int, several boolean) re
 language plpgsql volatile parallel unsafe
 set search_path = pg_catalog, pg_temp set row_security = on as $$
 begin
-    with made as (
+    with making as (
+        select p.part, p.cohort, p.persons, p.records, p.digest,
+               case when not p.withheld then p.class end as class,
+               row_number() over (order by p.part) as nth
+        from pg_temp.ledger_part as p
+        where p.withheld
+           or p.goes and p.joins is null and not exists (
+               select from pg_temp.ledger_part as s
+               where p.kind = 'enter' and s.kind = 'share' and s.class = p.class)
+    ),
+    cell as (
+        select e.part, e.of_column, e.value, sum(e.n)::bigint as n
+        from pg_temp.ledger_cell as e group by e.part, e.of_column, e.value
+    ),
+    made as (
         insert into anondb.cohort as c (series, class, origin, origin_class, began_with, persons,
                                         records, digest, of_columns, value_hashes, counts, since)
         select ledger_enter.series, p.class, nullif(p.cohort, 0), o.class, p.persons, p.persons,
                p.records, p.digest, coalesce(v.of_columns, '{}'), coalesce(v.hashes, '{}'),
                coalesce(v.counts, '{}'), ledger_enter.release
-        from pg_temp.ledger_part as p
+        from making as p
         left join anondb.cohort as o on o.id = p.cohort
         left join (
             select e.part, array_agg(e.of_column order by e.of_column, e.value) as of_columns,
                    array_agg(e.value order by e.of_column, e.value) as hashes,
                    array_agg(e.n order by e.of_column, e.value) as counts
-            from pg_temp.ledger_cell as e group by e.part) as v on v.part = p.part
-        where p.goes
+            from cell as e group by e.part) as v on v.part = p.part
         order by p.part
-        returning c.id, c.origin, c.class)
-    update pg_temp.ledger_part as p set becomes = m.id
-    from made as m
-    where p.goes and p.cohort = coalesce(m.origin, 0) and p.class is not distinct from m.class;
+        returning c.id),
+    -- they are numbered in the order in which they are inserted
+    numbered as (select m.id, row_number() over (order by m.id) as nth from made as m)
+    update pg_temp.ledger_part as p set becomes = n.id
+    from making as m join numbered as n on n.nth = m.nth
+    where p.part = m.part;
+    update pg_temp.ledger_part as p set becomes = r.becomes
+    from pg_temp.ledger_part as r where r.part = p.joins;
 
     -- those who move or leave take their record along, those who enter get one
     update anondb.member as m set cohort = p.becomes
@@ -37,9 +54,12 @@ begin
         on p.kind = 'move' and p.cohort = d.cohort and p.class = d.class
     where d.spot is not null and d.was is not null and p.ok is not true and m.ctid = d.spot;
     insert into anondb.member (series, cohort, person, kept, mark)
-    select ledger_enter.series, p.becomes, d.person, d.kept, d.mark
+    select ledger_enter.series, coalesce(s.becomes, p.becomes), d.person, d.kept, d.mark
     from pg_temp.ledger_delta as d
-    join pg_temp.ledger_part as p on p.kind = 'enter' and p.class = d.class and p.goes
+    join pg_temp.ledger_part as p
+        on p.kind = 'enter' and p.class = d.class and (p.goes or p.withheld)
+    left join pg_temp.ledger_part as s
+        on s.kind = 'share' and s.class = d.class and s.share = d.share
     left join pg_temp.ledger_held as h on h.person = d.person
     where d.spot is null and h.person is null;
 
@@ -54,7 +74,8 @@ begin
         until = case when c.records = g.records then ledger_enter.release end
     from (select p.cohort, sum(p.persons) as persons, sum(p.records) as records,
                  sum(p.digest) as digest
-          from pg_temp.ledger_part as p where p.goes and p.kind <> 'enter' group by p.cohort) as g
+          from pg_temp.ledger_part as p
+          where p.goes and p.kind not in ('enter', 'share') group by p.cohort) as g
     cross join lateral (
         select count(distinct m.person) as persons from anondb.member as m
         where several and m.cohort = g.cohort) as f
@@ -78,14 +99,14 @@ comment on function anondb.ledger_enter(int, int, boolean) is
 create function anondb.ledger_counts(series int)
 returns table (published bigint, classes bigint, fewest bigint, entered bigint, left_it bigint,
                moved bigint, waiting bigint, departed bigint, withheld bigint, persons bigint,
-               stirred bigint)
+               stirred bigint, failed bigint)
 language plpgsql volatile parallel unsafe
 set search_path = pg_catalog, pg_temp set row_security = on as $$
 begin
     return query
     select coalesce(c.records, 0), c.classes, coalesce(c.fewest, 0),
            coalesce(p.entered, 0), coalesce(p.left_it, 0) + w.whole, coalesce(p.moved, 0),
-           n.waiting, coalesce(p.stays, 0), n.withheld, n.persons, s.classes
+           n.waiting, coalesce(p.stays, 0), n.withheld, n.persons, s.classes, n.failed
     from (select sum(o.records)::bigint as records, count(distinct o.class) as classes,
                  min(o.persons)::bigint as fewest
           from anondb.cohort as o
@@ -104,12 +125,17 @@ begin
         from pg_temp.ledger_turn as t join anondb.cohort as o on o.id = t.cohort where t.whole) as w
     cross join (
         select count(*) filter (where d.class is not null and d.spot is null
-                                  and h.person is null) as waiting,
+                                  and h.person is null and e.withheld is not true) as waiting,
                count(*) filter (where d.class is not null and (
-                    d.spot is null and h.person is not null
+                    d.spot is null and (h.person is not null or e.withheld)
                     or d.spot is not null and d.was is null)) as withheld,
+               count(*) filter (where d.class is not null and (
+                    d.spot is null and h.person is null and e.withheld
+                    or o.id is not null)) as failed,
                count(distinct d.person) as persons
         from pg_temp.ledger_delta as d
+        left join anondb.cohort as o
+            on o.id = d.cohort and d.was is null and o.origin_class is null
         left join pg_temp.ledger_held as h on h.person = d.person
         left join pg_temp.ledger_part as e
             on e.cohort = coalesce(d.cohort, 0) and e.class = d.class
@@ -124,7 +150,8 @@ end $$;
 comment on function anondb.ledger_counts(int) is
 'What was decided for the next release of a series, in records: published, entered, left, moved, '
 'waiting, departed but published, withheld; the fewest persons of a cohort; persons and classes '
-'that are not as they were.';
+'that are not as they were; and how many of the withheld never were published, as they failed the '
+'models together.';
 
 create function anondb.ledger_close(
     series int, release int, run bigint, policy text, changes text, levels int[], records bigint,

@@ -1,8 +1,8 @@
--- The rule: who enters, who leaves, who waits. Everything is decided for parts, records that would
--- do the same together, by how many persons they are and whether they meet the models (`ok`, which
--- the statements of the models take away between these steps).
+-- The rule where nobody's values are looked at: who enters, who leaves, who waits. Everything is
+-- decided for parts, records that would do the same together, by how many persons they are. Where a
+-- model looks at values, ledger_closed.sql decides.
 
-create function anondb.ledger_groups(k int, several boolean) returns void
+create function anondb.ledger_groups(fewest int, several boolean, closed boolean) returns void
 language plpgsql volatile parallel unsafe
 set search_path = pg_catalog, pg_temp set row_security = on as $$
 begin
@@ -12,25 +12,30 @@ begin
     insert into pg_temp.ledger_held (person)
     select distinct d.person from pg_temp.ledger_delta as d where d.spot is not null;
     analyze pg_temp.ledger_held;
+    insert into pg_temp.ledger_part (kind, cohort, class, persons, records, digest, ok, is_judged)
+    select 'enter', 0, e.class, e.persons, e.records, e.digest, e.persons >= fewest,
+           closed and e.persons >= fewest
+    from (select d.class, count(*) as records, sum(d.kept) as digest,
+                 case when several then count(distinct d.person) else count(*) end as persons
+          from pg_temp.ledger_delta as d
+          where d.spot is null and not exists (
+              select from pg_temp.ledger_held as h where h.person = d.person)
+          group by d.class) as e;
     insert into pg_temp.ledger_part (kind, cohort, class, persons, records, digest, ok)
-    select 'enter', 0, d.class,
-           case when several then count(distinct d.person) else count(*) end, count(*), sum(d.kept),
-           case when several then count(distinct d.person) else count(*) end >= k
-    from pg_temp.ledger_delta as d
-    where d.spot is null and not exists (
-        select from pg_temp.ledger_held as h where h.person = d.person)
-    group by d.class;
-    insert into pg_temp.ledger_part (kind, cohort, class, persons, records, digest, ok)
-    select 'move', d.cohort, d.class, count(distinct d.person), count(*), sum(d.kept),
-           count(distinct d.person) >= k
-    from pg_temp.ledger_delta as d
-    where d.spot is not null and d.class is not null and d.was is not null
-    group by d.cohort, d.class;
+    select 'move', m.cohort, m.class, m.persons, m.records, m.digest,
+           case when closed then m.records = c.records else m.persons >= fewest end
+    from (select d.cohort, d.class, count(distinct d.person) as persons, count(*) as records,
+                 sum(d.kept) as digest
+          from pg_temp.ledger_delta as d
+          where d.spot is not null and d.class is not null and d.was is not null
+          group by d.cohort, d.class) as m
+    join anondb.cohort as c on c.id = m.cohort;
     analyze pg_temp.ledger_part;
 end $$;
-comment on function anondb.ledger_groups(int, boolean) is
+comment on function anondb.ledger_groups(int, boolean, boolean) is
 'Puts down who would enter a class together, and who would move from a cohort to a class; whether '
-'they are k persons. With several, a person may have several records.';
+'they are persons enough, or, where cohorts are closed, the whole of one. With several, a person '
+'may have several records.';
 
 create function anondb.ledger_leavers(series int, k int, several boolean, replanned boolean)
 returns void
@@ -106,40 +111,6 @@ comment on function anondb.ledger_leavers(int, int, boolean, boolean) is
 'is k persons, and what remains none or k. A replanned release has no class that anybody could '
 'stay in.';
 
-create function anondb.ledger_values_left() returns void
-language plpgsql volatile parallel unsafe
-set search_path = pg_catalog, pg_temp set row_security = on as $$
-begin
-    analyze pg_temp.ledger_left;
-    insert into pg_temp.ledger_cell (part, of_column, value, n)
-    select l.part, v.of_column, v.value, sum(l.n)
-    from pg_temp.ledger_leaving as l
-    join pg_temp.ledger_left as v on v.class = l.class and v.kept = l.kept
-    group by l.part, v.of_column, v.value;
-    insert into pg_temp.ledger_cell (part, of_column, value, n)
-    select r.part, u.of_column, u.value, u.n - coalesce(g.n, 0)
-    from pg_temp.ledger_part as r
-    join anondb.cohort as c on c.id = r.cohort
-    cross join lateral unnest(c.of_columns, c.value_hashes, c.counts) as u (of_column, value, n)
-    left join lateral (
-        select sum(e.n) as n
-        from pg_temp.ledger_cell as e join pg_temp.ledger_part as p on p.part = e.part
-        where p.cohort = r.cohort and e.of_column = u.of_column and e.value = u.value
-          and (p.kind = 'move' and p.ok or p.kind = 'leave' and r.kind = 'rest')) as g on true
-    where r.kind in ('rest', 'stay') and r.ok and r.records > 0 and u.n > coalesce(g.n, 0);
-    -- whose values are not known does not leave, and nobody leaves beside them
-    update pg_temp.ledger_part as p set ok = false
-    where p.kind in ('leave', 'rest', 'stay') and p.ok and p.records > 0
-      and (select count(distinct c.of_column) from pg_temp.ledger_code as c) > (
-          select count(*)
-          from (select e.of_column from pg_temp.ledger_cell as e where e.part = p.part
-                group by e.of_column having sum(e.n) = p.records) as whole);
-    analyze pg_temp.ledger_cell;
-end $$;
-comment on function anondb.ledger_values_left() is
-'How often each value occurs among those who would leave a cohort, and among those who would '
-'remain.';
-
 create function anondb.ledger_decide(leavers text, replanned boolean) returns void
 language plpgsql volatile parallel unsafe
 set search_path = pg_catalog, pg_temp set row_security = on as $$
@@ -169,6 +140,16 @@ begin
     from pg_temp.ledger_turn as t
     where t.cohort = p.cohort and p.ok
       and ((p.kind = 'move' and t.moves) or (p.kind = 'leave' and t.leaves));
+    perform anondb.ledger_take_out();
+end $$;
+comment on function anondb.ledger_decide(text, boolean) is
+'Decides which parts go: those that may, if what remains of their cohort is nobody or a cohort '
+'itself. Where leavers are dropped, the whole cohort of one is withdrawn.';
+
+create function anondb.ledger_take_out() returns void
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, pg_temp set row_security = on as $$
+begin
     insert into pg_temp.ledger_out (class, kept, n)
     select o.class, o.kept, sum(o.n)
     from (select l.class, l.kept, l.n from pg_temp.ledger_leaving as l
@@ -188,6 +169,6 @@ begin
     analyze pg_temp.ledger_part;
     analyze pg_temp.ledger_out;
 end $$;
-comment on function anondb.ledger_decide(text, boolean) is
-'Decides which parts go: those that may, if what remains of their cohort is nobody or a cohort '
-'itself. Where leavers are dropped, the whole cohort of one is withdrawn.';
+comment on function anondb.ledger_take_out() is
+'Puts down the rows of the last release that are not in the next: of parts that go, and of cohorts '
+'that are withdrawn.';

@@ -51,8 +51,9 @@ begin atomic
         where s.id = verify_cohorts.series
     ),
     cohort as (
+        -- nor was who never was published: too few values are what they are withheld for
         select c.id, c.records, c.persons, c.digest, c.of_columns, c.value_hashes, c.counts,
-               c.class is not null or c.since > p.until as is_judged
+               c.class is not null or c.since > p.until and c.origin_class is not null as is_judged
         from anondb.cohort as c cross join policy as p
         where c.series = verify_cohorts.series and c.records > 0
     ),
@@ -77,17 +78,48 @@ begin atomic
            format('%s cohorts count other values than they have records', count(*))
     from cohort as c join histogram as h on h.id = c.id where h.n <> c.records
     union all
-    select format('cohorts have l values of %s', d.model ->> 'column'),
-           coalesce(min(h.distinct_values) >= floor((d.model ->> 'demanded')::float8 - 1e-9), true),
-           format('fewest values of a cohort: %s', coalesce(min(h.distinct_values), 0))
-    from (select m.model from jsonb_array_elements(models) as m (model)
-          where m.model ->> 'kind' = 'l_diversity') as d
-    left join histogram as h on h.of_column = (d.model ->> 'place')::int and h.is_judged
-    group by d.model;
+    select format('cohorts have %s values of %s', coalesce(d.variant, 'distinct'), d.of_column),
+           coalesce(bool_and(d.holds), true), format('cohorts that have not: %s',
+                                                     count(*) filter (where not d.holds))
+    from (select m.model ->> 'variant' as variant, m.model ->> 'column' as of_column, x.id,
+                 case m.model ->> 'variant'
+                     when 'entropy' then exp(-sum(x.share * ln(x.share))) >= r.l - 1e-9
+                     when 'recursive' then
+                         max(x.n) < (m.model ->> 'c')::float8
+                         * coalesce(sum(x.n) filter (where x.place >= r.l), 0)
+                     else count(*) >= r.l - 1e-9 end as holds
+          from jsonb_array_elements(models) as m (model)
+          cross join lateral (select (m.model ->> 'demanded')::float8 as l) as r
+          cross join lateral (
+              select c.id, u.n, u.n::float8 / sum(u.n) over (partition by c.id) as share,
+                     row_number() over (partition by c.id order by u.n desc) as place
+              from cohort as c
+              cross join lateral unnest(c.of_columns, c.counts) as u (of_column, n)
+              where c.is_judged and u.of_column = (m.model ->> 'place')::int) as x
+          where m.model ->> 'kind' = 'l_diversity'
+          group by m.model, r.l, x.id) as d
+    group by d.variant, d.of_column
+    union all
+    -- one that was parted after it was judged, or a few that were judged alone, would tell values
+    select 'closed cohorts are whole', count(*) = 0,
+           format('%s cohorts have been parted since they were judged', count(*))
+    from anondb.cohort as c cross join policy as p
+    where c.series = verify_cohorts.series and jsonb_array_length(models) > 0
+      and c.since > p.until and c.persons not in (c.began_with, 0)
+    union all
+    select 'batches were full', count(*) = 0,
+           format('%s groups entered or failed before they were a batch', count(*))
+    from (select c.since
+          from anondb.cohort as c cross join policy as p
+          join anondb.series as s on s.id = verify_cohorts.series
+          where c.series = s.id and jsonb_array_length(models) > 0 and c.origin is null
+            and c.since > greatest(p.until, 1)
+          group by c.since, coalesce(c.class, c.origin_class), s.batch
+          having sum(c.began_with) < s.batch) as f;
 end;
 comment on function anondb.verify_cohorts(int, int, jsonb) is
-'Whether the cohorts of a series are k persons with the values that the models demand, and have '
-'the members that they say.';
+'Whether the cohorts of a series are k persons with the values that the models demand, have the '
+'members that they say, and were judged once.';
 
 create function anondb.verify_release(release regclass)
 returns table (name text, holds boolean, detail text)

@@ -54,7 +54,7 @@ def test_one_who_joins_waits_until_there_are_k(wards: Clinic) -> None:
     before = wards.execute(ROWS)
     assert first["series"] | {"persons": 0, "stirred": 0} == {
         "release": 1, "changes": "hold", "fewest": first["series"]["fewest"], "entered": 120, "left": 0, "moved": 0,
-        "waiting": 0, "departed": 0, "withheld": 0, "persons": 0, "stirred": 0,
+        "waiting": 0, "departed": 0, "withheld": 0, "failed": 0, "persons": 0, "stirred": 0,
     }  # fmt: skip
     wards.execute("insert into hospital.wards values (1001, 25, 'Z0', 'Secretitis')")
     second = wards.publish(policy(wards))
