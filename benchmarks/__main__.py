@@ -23,6 +23,7 @@ from benchmarks import (
     gsl,
     le_diversity,
     linked,
+    lives,
     mdav,
     meanwhile,
     measures,
@@ -47,6 +48,7 @@ BENCHMARKS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "meanwhile": meanwhile.run,
     "measures": measures.run,
     "mondrian": mondrian.run,
+    "lives": lives.run,
     "nights": nights.run,
     "ontology": ontology.run,
     "optimal": optimal.run,
@@ -67,6 +69,7 @@ def main() -> int:
         given.data,
         given.arx,
         given.changed,
+        given.nights,
         given.dsn,
     )
     try:
@@ -97,6 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--changed", type=float, default=Options.changed, metavar="SHARE", help="of nights: 0.01 is 1 %%"
     )
+    parser.add_argument("--nights", type=int, default=Options.nights, metavar="N", help="of lives")
     parser.add_argument("--dsn", help="a server to make a database on; an embedded one by default")
     return parser
 

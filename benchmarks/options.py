@@ -17,4 +17,5 @@ class Options:
     data: Path = ADULT  # the folder of the Adult census data and its hierarchies
     arx: Path | None = None  # the folder of the jar or classes that a run is held against
     changed: float = 0.01  # the share of the rows that is not the same the night after
+    nights: int = 200  # of lives
     dsn: str | None = None  # None: an embedded server of the benchmark's own

@@ -100,7 +100,13 @@ def promise(plan: Plan) -> dict[str, Any]:
         | ({"c": c} if (c := getattr(model, "c", None)) is not None else {})
         for model in privacy.models
     ]
-    return {
+    apart = {}
+    if len(plan.places) > 1:
+        # in two tables: what lies beside the persons, and what apart from them
+        [hidden] = [model.column for model in privacy.models]
+        shown = [column.name for column in plan.columns if column.name != hidden]
+        apart = {"apart": {"shown": shown, "sensitive": hidden}}
+    return apart | {
         "k": None if privacy.stars_match else privacy.k,
         "unit": privacy.unit,
         "quasi": [q.name for q in plan.quasi],

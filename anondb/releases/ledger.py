@@ -13,7 +13,7 @@ from anondb.methods.method import Job
 from anondb.models.sql import Models
 from anondb.releases import ledger_sql as sql
 from anondb.releases import values_sql as values
-from anondb.releases.following import REFUSE, RESTART, Followed, Following
+from anondb.releases.following import DROP, REFUSE, RESTART, Followed, Following
 from anondb.run.encode import Encoded
 from anondb.run.encode_sql import analyze
 from anondb.run.publish_sql import Chosen
@@ -86,7 +86,7 @@ class Ledger:
         columns = values.judged_sensitive(judged.judged)
         for s in columns:
             self.db.run(Statement(f"codes {s.code}", values.codes(self.names, s, encoded.null_code(s))))
-        if columns:
+        if columns or self.following.leavers == DROP:
             self._decide_closed(columns, encoded, judged)
         else:
             self._decide_open()
@@ -96,7 +96,7 @@ class Ledger:
         return Followed(*map(int, self.db.one(Statement("count", _COUNTS, (self.series,), row(**example)))))
 
     def _decide_open(self) -> None:
-        """Where nobody's values are looked at, all hangs on numbers of persons, and a cohort may be parted."""
+        """Where nobody's values are looked at, all hangs on numbers of persons, and a cohort may be parted by delay."""
         k, several, following = self.job.plan.policy.privacy.k, self.following.several, self.following
         self.db.run(Statement("groups", _GROUPS, (k, several, False)))
         if following.first:
@@ -106,7 +106,10 @@ class Ledger:
         self.db.run(Statement("decide", _DECIDE, (following.leavers, following.replanned)))
 
     def _decide_closed(self, columns: list[Sensitive], encoded: Encoded, judged: Models) -> None:
-        """Where models look at values, a cohort is judged once, when it is made, and is never parted."""
+        """Where models look at values, a cohort is judged once, when it is made, and is never parted.
+
+        Nor is it where one who leaves takes it along: the smaller cohorts are, the fewer go with him.
+        """
         k, several, following = self.job.plan.policy.privacy.k, self.following.several, self.following
         kept = [column.name for column in self.job.plan.kept]
 
@@ -157,7 +160,10 @@ class Ledger:
 
     def verify(self, followed: Followed, fresh: Relation) -> None:
         """Raises unless the rows that were written are those of the ledger, in cohorts of k persons."""
-        strange, rows = self.job.engine.strange_classes(fresh, self.series)
+        self.compare(followed, *self.job.engine.strange_classes(fresh, self.series))
+
+    def compare(self, followed: Followed, strange: int, rows: int) -> None:
+        """Raises where classes are strange, or members are not those of their cohorts."""
         [strays] = self.db.one(Statement("compare members", _STRAYS, (self.series,), row(strays=0)))
         if strange or strays:
             if not self.following.first:

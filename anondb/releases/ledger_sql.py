@@ -46,12 +46,12 @@ def key_of(part: str) -> exp.Expr:
 
 def class_hash(labels: Sequence[exp.Expr]) -> exp.Expr:
     """By what the ledger knows a class: its labels."""
-    return call("anondb.row_number_of", key_of("class_seed"), _texts(labels))
+    return call("anondb.row_number_of", key_of("class_seed"), texts(labels))
 
 
 def row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
     """By what the ledger knows what is released of a record besides its class."""
-    return call("anondb.row_number_of", key_of("row_seed"), _texts(values))
+    return call("anondb.row_number_of", key_of("row_seed"), texts(values))
 
 
 def value_hash(value: exp.Expr) -> exp.Expr:
@@ -62,7 +62,7 @@ def value_hash(value: exp.Expr) -> exp.Expr:
 
 def record_mark(keys: Sequence[exp.Expr], values: Sequence[exp.Expr]) -> exp.Expr:
     """By what the ledger knows a record that has not changed: its key, and what is released as it is."""
-    return call("anondb.keyed_number", key_of("mark_key"), _texts([*keys, *values]))
+    return call("anondb.keyed_number", key_of("mark_key"), texts([*keys, *values]))
 
 
 def same_part() -> list[exp.Expr]:
@@ -119,7 +119,7 @@ def delta(
         [
             *[named(grouping_value(c.quasi.column, "s"), q) for c, q in zip(chosen, own, strict=True)],
             named(mark, "mark"),
-            named(_texts(keys), "who"),
+            named(texts(keys), "who"),
             *[named(value.copy(), f"c{i}") for i, value in enumerate(values, 1)],
         ],
         table(source.name, source.schema, "s"),
@@ -306,6 +306,6 @@ def _numbered(rows: exp.Select, key: str, place: str) -> exp.Select:
     return query([star("z"), named(nth, "nth")], subquery(rows, "z"))
 
 
-def _texts(values: Sequence[exp.Expr]) -> exp.Expr:
+def texts(values: Sequence[exp.Expr]) -> exp.Expr:
     """Texts in an array are quoted, so that no two rows have the same; it is one piece, however many there are."""
     return cast(exp.Array(expressions=[cast(value.copy(), "text") for value in values]), "text")

@@ -15,6 +15,21 @@ end;
 comment on function anondb.released_series(regclass) is
 'The series that a table is the last release of, with the run that made it and what was promised.';
 
+create function anondb.released_apart(run bigint, sensitive text)
+returns table (persons regclass, apart regclass)
+language sql stable parallel restricted set row_security = on
+begin atomic
+    select min(t.id) filter (where a.attname is null)::regclass,
+           min(t.id) filter (where a.attname is not null)::regclass
+    from anondb.run as r
+    cross join lateral unnest(r.release_oids) as t (id)
+    left join pg_attribute as a
+        on a.attrelid = t.id and a.attname = released_apart.sensitive and not a.attisdropped
+    where r.id = released_apart.run;
+end;
+comment on function anondb.released_apart(bigint, text) is
+'The two tables of a release in two: that of the persons, and that of the sensitive values.';
+
 create function anondb.release_digests(release regclass, series int, quasi name[], kept name[])
 returns table (class bigint, records bigint, digest numeric)
 language plpgsql stable parallel restricted
@@ -114,7 +129,8 @@ begin atomic
           join anondb.series as s on s.id = verify_cohorts.series
           where c.series = s.id and jsonb_array_length(models) > 0 and c.origin is null
             and c.since > greatest(p.until, 1)
-          group by c.since, coalesce(c.class, c.origin_class), s.batch
+          group by c.since, s.batch, case when not s.promise ? 'apart'
+                                          then coalesce(c.class, c.origin_class) end
           having sum(c.began_with) < s.batch) as f;
 end;
 comment on function anondb.verify_cohorts(int, int, jsonb) is
@@ -136,6 +152,23 @@ begin
         raise exception '% is not the last release of a series', release
             using errcode = 'SA138',
             hint = 'Name the target of a policy that was run; anondb releases lists them.';
+    end if;
+    if v_series.promise ? 'apart' then
+        return query
+        select a.name, a.holds, a.detail
+        from anondb.released_apart(v_series.run, v_series.promise #>> '{apart,sensitive}') as t
+        cross join lateral anondb.verify_apart(
+            t.persons, t.apart, v_series.series,
+            array(select c.name::name from jsonb_array_elements_text(
+                      v_series.promise #> '{apart,shown}') with ordinality as c (name, place)
+                  order by c.place),
+            (v_series.promise #>> '{apart,sensitive}')::name,
+            (v_series.promise #>> '{models,0,demanded}')::float8) as a;
+        return query
+        select c.name, c.holds, c.detail
+        from anondb.verify_cohorts(v_series.series, (v_series.promise ->> 'k')::int,
+                                   v_series.promise -> 'models') as c;
+        return;
     end if;
     v_quasi := array(select q.value from jsonb_array_elements_text(v_series.promise -> 'quasi')
                      with ordinality as q (value, place) order by q.place);

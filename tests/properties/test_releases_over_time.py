@@ -9,6 +9,7 @@ import pytest
 
 from anondb.api import Database
 from anondb.db.connection import Connection
+from anondb.run.plan import Options
 from tests.properties.nights import Clinic, Histories, found_by_difference, policy, publish
 
 LOOKS = {"column": "value", "l": 2}
@@ -66,3 +67,51 @@ def test_where_changes_are_free_the_same_attacker_finds_persons(db: Database, co
     ]
     assert any(rest.total() == 1 for rest in found)  # one row: one person, and the value
     assert min(map(len, histories.cohorts())) == 1
+
+
+CENSUS = """
+insert into census.people
+select i, 17 + abs(hashint8extended(i, 1)) %% 60, 'Z' || abs(hashint8extended(i, 2)) %% 10,
+       (array['never', 'never', 'never', 'married', 'married', 'divorced', 'widowed'])[
+           1 + abs(hashint8extended(i, 3)) %% 7]
+from generate_series(%s::int, %s) as i
+"""
+OF_CENSUS: dict[str, Any] = {
+    "source": "census.people",
+    "target": "share.people",
+    "key": "id",
+    "method": {"algorithm": "datafly"},
+    "columns": {
+        "id": {"role": "identifier"},
+        "age": {
+            "role": "quasi",
+            "hierarchy": {"start": 0, "widths": [5, 80]},
+            "min_level": 1,
+            "max_level": 1,
+        },
+        "zip": {"role": "quasi", "hierarchy": {"mask": "all"}, "max_level": 0},
+        "status": {"role": "sensitive"},
+    },
+}
+
+
+def told_of_those_who_joined(db: Database, connection: Connection, changes: str) -> int:
+    """Records of the second release that are, in their class, more than in the first, and have one value or are few."""
+    connection.execute("create schema census; create schema share")
+    connection.execute("create table census.people (id int primary key, age int, zip text, status text)")
+    connection.execute(CENSUS, (1, 6000))
+    privacy = {"k": 5, "suppression": 0.2, "changes": changes, "l_diversity": {"column": "status", "l": 2}}
+    seen = []
+    for night in range(2):
+        db.run(OF_CENSUS | {"privacy": privacy}, options=Options(evaluate="none"))
+        rows = db.session.execute("select t.age, t.zip, t.status from share.people as t")
+        seen.append([(str(age), str(zip_), str(status), 0) for age, zip_, status in rows])
+        connection.execute(CENSUS, (6001 + 687 * night, 6000 + 687 * (night + 1)))
+    return sum(rest.total() for rest in found_by_difference(seen[0], seen[1], 5, 2))
+
+
+@pytest.mark.parametrize(("changes", "tells"), [("hold", False), ("free", True)])
+def test_many_rows_more_of_a_census_tell_nobody(
+    db: Database, connection: Connection, changes: str, tells: bool
+) -> None:
+    assert (told_of_those_who_joined(db, connection, changes) > 0) == tells

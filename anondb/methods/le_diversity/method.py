@@ -56,6 +56,9 @@ class LeDiversity(ReleaseMethod):
     def coded(self, quasi: Quasi) -> Quasi:
         return quasi.as_range()
 
+    def holds(self, policy: Policy) -> bool:
+        return True  # a class that was released stays as it is
+
     def counts_whole_rows(self, policy: Policy, *, repeat: bool) -> bool:
         return False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -80,12 +80,18 @@ def copied(column: SourceColumn, columns: Sequence[SourceColumn]) -> SourceColum
     return replace(column, name=f"x{columns.index(column) + 1}")
 
 
-def copy(names: RecordScratch, source: Relation, columns: Sequence[SourceColumn]) -> exp.Create:
-    """The one pass over the source."""
+def copy(
+    names: RecordScratch,
+    source: Relation,
+    columns: Sequence[SourceColumn],
+    marks: Callable[[list[exp.Expr]], list[exp.Expr]] | None = None,
+) -> exp.Create:
+    """The one pass over the source; `marks` are what a ledger knows of a record with these values."""
     values: list[exp.Expr] = [kept_value(c, "s") for c in columns]
     kept = [named(value, copied(c, columns).name) for value, c in zip(values, columns, strict=True)]
     hashed = named(keyed(Key.RECORD, values), "hash")
-    rows = query([*kept, hashed], table(source.name, source.schema, "s"))
+    known = [] if marks is None else marks(values)
+    rows = query([*kept, hashed, *known], table(source.name, source.schema, "s"))
     return create_scratch(names.copy, with_keys(rows, names))
 
 
@@ -116,7 +122,11 @@ def paths(names: RecordScratch, sensitive: Sensitive) -> exp.Create:
 
 
 def numbered(
-    names: RecordScratch, columns: Sequence[SourceColumn], quasi: Sequence[Quasi], sensitive: Sensitive
+    names: RecordScratch,
+    columns: Sequence[SourceColumn],
+    quasi: Sequence[Quasi],
+    sensitive: Sensitive,
+    marks: Sequence[str] = (),
 ) -> exp.Create:
     """Records in the order of their keyed hashes: whatever is drawn of them by number is then drawn.
 
@@ -130,6 +140,7 @@ def numbered(
         [
             named(rid, "rid"),
             *[col(copied(c, columns).name, "r") for c in columns],
+            *[col(mark, "r") for mark in marks],
             named(value, "value"),
             *[named(col(part, q.code), f"{q.code}_{part}") for q in quasi for part in _parts(q)],
         ],

@@ -7,6 +7,7 @@ sensitive values, which lie in a table of their own and are known by class alone
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from anondb.errors import UnsatisfiableError, UsageError, VerificationError
@@ -14,6 +15,8 @@ from anondb.evaluation.metric_value import MetricValue, values_or_reasons
 from anondb.evaluation.metrics import GROUPS
 from anondb.methods.le_diversity import release_sql as released
 from anondb.methods.le_diversity import sql as sql
+from anondb.methods.le_diversity.decide import portion
+from anondb.methods.le_diversity.follow import Apart
 from anondb.methods.le_diversity.search import Search
 from anondb.methods.le_diversity.sql import RecordScratch
 from anondb.methods.le_diversity.tables import CLASS_ID, QUASI, SENSITIVE, part, parts
@@ -22,6 +25,9 @@ from anondb.methods.method import Job
 from anondb.models.le_diversity import LeDiversity
 from anondb.models.model import TOLERANCE
 from anondb.policy.model import Column, Name, Role
+from anondb.releases import values_sql
+from anondb.releases.apart_sql import MARKS, marks
+from anondb.releases.following import RESTART, Followed
 from anondb.run import encode_sql as encoding
 from anondb.run import frequency_sql as frequency
 from anondb.run import linked_sql as linked
@@ -61,6 +67,8 @@ class Anatomy:
     k: int
     disclosed: tuple[MetricValue, ...] = ()
     report: dict[str, Any]
+    followed: Followed | None = None
+    joining: int = 0
 
     def __init__(self, job: Job) -> None:
         self.job, self.db, self.plan, self.options, self.fresh = job, job.db, job.plan, job.options, job.fresh
@@ -68,6 +76,9 @@ class Anatomy:
         self.quasi: tuple[Quasi, ...] = self.plan.quasi
         self.sensitive: Sensitive = self.plan.sensitive[0]
         self.records = self.with_null = self.left = 0
+        self.apart: Apart | None = None
+        if self.plan.follows:
+            self.apart = Apart(job, self.names, self.model, portion(self.model.l, self.plan.policy.privacy.k))
 
     @property
     def model(self) -> LeDiversity:
@@ -83,8 +94,12 @@ class Anatomy:
         """The one pass over the source; all else is read from its copy."""
         db, plan, names = self.db, self.plan, self.names
         take_keys(db, self.job.engine, plan, names)
+        known = None
+        if self.apart is not None:
+            self.apart.open()
+            known = partial(marks, plan.followed, plan.columns, hidden=self.sensitive.column)
         self.records = self.job.engine.copy_records(
-            "copy source", lambda source: sql.copy(names, source, plan.columns)
+            "copy source", lambda source: sql.copy(names, source, plan.columns, known)
         )
         if self.records == 0 and not self.options.allow_empty:
             raise UsageError(
@@ -95,39 +110,60 @@ class Anatomy:
             out = sql.leave_out_nulls(names, plan.columns, plan.quasi)
             self.with_null = db.run(Statement("leave out nulls", out))
         db.run(Statement("frequencies", sql.frequencies(names, plan.columns, plan.quasi, self.sensitive)))
+        follows = self.apart is not None and not plan.followed.first
+        if follows:
+            # what only the last release has is judged with it, and counts nothing
+            last, columns = part(plan.target, SENSITIVE), [*(q.raw for q in self.quasi), "c1", "n"]
+            added = values_sql.released_values(names, last, self.sensitive, columns)
+            db.run(Statement("released values", added))
         self.quasi = tuple(prepare_hierarchy(db, plan, names, q) for q in self.quasi)
         self.sensitive = prepare_hierarchy(db, plan, names, self.sensitive)
         for coded in (*self.quasi, self.sensitive):
             dictionary(db, names, coded, self.options)
         db.run(Statement("paths", sql.paths(names, self.sensitive)))
-        found = sql.numbered(names, plan.columns, self.quasi, self.sensitive)
+        if follows:
+            db.run(Statement("forget released values", values_sql.forget_released_values(names)))
+        self.joining = self.records - self.with_null
+        if self.apart is not None:
+            self.joining = self.apart.set_aside()
+        found = sql.numbered(names, plan.columns, self.quasi, self.sensitive, MARKS if self.apart else ())
         db.run(Statement("numbered records", found))
         db.run(Statement("forget copy", frequency.drop(names.copy)))
         db.run(Statement("statistics", encoding.analyze(names.numbered)))
 
     def search(self) -> None:
         """Maximal bucket first, and the rest to the nearest classes."""
-        eligible = self.records - self.with_null
+        # of those who join a series, whoever fits no class is withheld, however many that are
+        eligible = self.joining if self.apart is None or self.plan.followed.first else 0
         self.left = Search(self.job, self.names, self.quasi, self.model, eligible).left()
 
     def publish(self) -> None:
         """Fills the two tables."""
         db, names, plan = self.db, self.names, self.plan
-        db.run(Statement("class numbers", released.class_ids(names)))
+        after = 0 if self.apart is None else self.apart.after
+        db.run(Statement("class numbers", released.class_ids(names, after)))
         db.run(Statement("class statistics", encoding.analyze(names.classes)))
         written = set()
         hidden = self.sensitive.column
         shown = [column for column in plan.columns if column != hidden]
         for what, columns in ((QUASI, shown), (SENSITIVE, [hidden])):
             fresh = part(self.fresh, what)
+            before = part(plan.target, what) if self.apart and not plan.followed.first else None
             written.add(
                 self.job.engine.insert_rows(
-                    f"insert release{what}", released.insert(names, fresh, columns, plan.columns), _ORDER
+                    f"insert release{what}",
+                    released.insert(names, fresh, columns, plan.columns, before),
+                    _ORDER,
                 )
             )
         if len(written) > 1:
             raise VerificationError("the two tables have not the same records", hint="please report this")
         self.written = written.pop()
+        if self.apart is not None:
+            self.followed = self.apart.enter(self.joining)
+            self.left = self.followed.waiting + self.followed.withheld
+            may = plan.policy.privacy.may_suppress(self.records - self.with_null)
+            self.apart.ledger.refuse_changes(self.followed, may)
 
     def measure(self) -> None:
         quasi, sensitive = parts(self.fresh)
@@ -157,15 +193,23 @@ class Anatomy:
             Statement("compare classes", released.other_sizes(quasi, sensitive), answers=row(others=0))
         )
         self.found = Figures(*figures)
+        if self.apart is not None:
+            hidden = self.sensitive.column
+            self.apart.verify(self.fresh, [c for c in self.plan.columns if c != hidden], self.found.rows)
 
     def verify(self) -> None:
         found, written = self.found, self.written
         privacy, model, expected = self.plan.policy.privacy, self.model, self.records - self.suppressed
+        if self.followed is not None:
+            expected = self.followed.published
         if not found.rows == written == expected or found.others:
             raise VerificationError(
                 f"{expected} records were to be released, {written} were written and {found.rows} are there",
                 hint="nothing was published; please report this",
             )
+        fails = found.rows and (found.l < model.l - TOLERANCE or found.smallest < privacy.k)
+        if fails and self.plan.follows and not self.plan.followed.first:
+            raise UnsatisfiableError("a class of the last release does not meet this policy", hint=RESTART)
         if found.rows and (found.l < model.l - TOLERANCE or found.smallest < privacy.k):
             raise VerificationError(
                 f'a class is not ({model.l}, {model.e:g})-diverse in "{model.column}", or below k',
@@ -229,7 +273,7 @@ class Anatomy:
                 "reasons": {
                     why: n
                     for why, n in (
-                        ("that fit no class", self.left),
+                        ("that wait or are withheld" if self.apart else "that fit no class", self.left),
                         ("with a NULL in a quasi-identifier", self.with_null),
                     )
                     if n
