@@ -15,6 +15,7 @@ from rich.syntax import Syntax
 
 from anondb import resources
 from anondb.api import Database, connect
+from anondb.cli.demo_nights import second_night
 from anondb.cli.options import Public, warn_of_password
 from anondb.cli.output import RunProgress, out, plain, table
 from anondb.cli.policies import print_result
@@ -83,6 +84,7 @@ def demo(
     """
     example = resources.path("examples") / "hospital"
     policy = load(example / "admissions.toml")  # as it came, so that the demo is the same every time
+    nightly = load(example / "nightly.toml")
     files = _copy(example, folder)
 
     _title("1. A database")
@@ -109,6 +111,9 @@ def demo(
         _title("6. The report: what the release is worth, and what it gives away")
         report = _report(db, result, folder)
 
+        _title("7. A second night: persons come and leave, and it is released again")
+        second_night(db, nightly, records, many=6)
+
     _title("What there is now")
     _what_there_is(files, report, db.door)
     _title("What to try next")
@@ -134,7 +139,7 @@ def _server(db: Database) -> str:
 
 def _copy(example: Path, folder: Path) -> list[Path]:
     """The example's files in a folder of the user's; those that are there already are kept."""
-    files = [folder / name for name in ("admissions.toml", "occupation.csv", "hospital.toml")]
+    files = [folder / name for name in ("admissions.toml", "occupation.csv", "hospital.toml", "nightly.toml")]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file in files:
@@ -253,7 +258,7 @@ def _report(db: Database, result: Result, folder: Path) -> Path | None:
 
 
 def _what_there_is(files: Sequence[Path], report: Path | None, door: Door) -> None:
-    for what, file in zip(("the policy", "a hierarchy", "a domain"), files, strict=True):
+    for what, file in zip(("the policy", "a hierarchy", "a domain", "every night"), files, strict=True):
         _pairs({what: str(file)})
     if report is not None:
         _pairs({"the report": str(report)})
@@ -263,11 +268,12 @@ def _what_there_is(files: Sequence[Path], report: Path | None, door: Door) -> No
 
 def _what_next(files: Sequence[Path], dsn: str | None) -> None:
     anondb, there = _program(), f" --dsn {shlex.quote(without_password(dsn))}" if dsn else ""
-    policy, hierarchy, domain = (shlex.quote(str(file)) for file in files)
+    policy, hierarchy, domain, nightly = (shlex.quote(str(file)) for file in files)
     _pairs(
         {
             "change k": f"{anondb} run {policy}{there}",
             "as a report": f"{anondb} run --report report.html {policy}{there}",
+            "every night": f"{anondb} run {nightly}{there}",
             "see the SQL": f"{anondb} plan {policy}{there}",
             "other levels": f"{anondb} lattice --sort suppressed --limit 20 {policy}{there}",
             "store jobs": f"{anondb} vgh load occupation {hierarchy}{there}",

@@ -29,9 +29,14 @@ STORY = [
     "class size",
     "run_step",
     "6. The report",
+    "7. A second night",
+    "can tell",
+    "newcomers, fewer than 5",
+    "entered together",
     "anondb-demo/admissions.toml",
     "anondb-demo/occupation.csv",
     "anondb-demo/hospital.toml",
+    "anondb-demo/nightly.toml",
     "anondb-demo/report.html",
 ]
 
@@ -74,13 +79,14 @@ def test_the_demo_tells_the_whole_story_and_what_it_says_next_works(
         "anondb-demo/admissions.toml",
         "anondb-demo/occupation.csv",
         "anondb-demo/hospital.toml",
+        "anondb-demo/nightly.toml",
         "anondb-demo/report.html",
     }
     # the charts' library keeps the list of the machine's fonts there
     assert {path.name for path in open_folder.iterdir()} <= {"data", ".cache", ".config"}
 
     advised = re.findall(r"anondb ((?:run|plan|lattice|vgh load|generate) .*anondb-demo/.*)", first.stdout)
-    assert len(advised) == 6
+    assert len(advised) == 7
     for command in advised:
         done = newcomer(*shlex.split(command))
         assert (done.returncode, done.stderr) == (0, "")
