@@ -15,7 +15,7 @@ from anondb.run import encode_sql, perturbed_sql, publish_sql, shared_sql, swap_
 from anondb.run.plan import Place, Plan
 from anondb.run.publish_sql import Chosen
 from anondb.run.statement import CLASS_COUNTS, MANY, Answer, Runner, Statement, row
-from anondb.sqltree.build import Node
+from anondb.sqltree.build import Node, Select
 from anondb.sqltree.tables import Relation, Scratch, SourceColumn
 
 _ALONE = "where the rows are few or the server gives no processes, in the place of the steps before; "
@@ -57,6 +57,10 @@ class Engine(Protocol):
 
     def insert_rows(self, name: str, insert: Node, note: str = "") -> int:
         """Rows that the run has counted or copied, into the release."""
+        ...
+
+    def make_rows(self, name: str, fresh: Relation, rows: Select) -> int:
+        """The same, of rows that several processes may read: the table is made anew of them."""
         ...
 
     def count_written(self, fresh: Relation, quasi: Sequence[str]) -> tuple[int, ...]:
@@ -187,6 +191,11 @@ class PostgresEngine:
 
     def insert_rows(self, name: str, insert: Node, note: str = "") -> int:
         return self.db.run(Statement(name, insert, note=note))
+
+    def make_rows(self, name: str, fresh: Relation, rows: Select) -> int:
+        self.db.run(Statement("make room", shared_sql.drop(fresh)))
+        made = shared_sql.made_of(fresh, rows, unlogged=fresh in self.unlogged)
+        return self.db.run(Statement(name, made))
 
     def count_written(self, fresh: Relation, quasi: Sequence[str]) -> tuple[int, ...]:
         counts = publish_sql.class_figures(publish_sql.class_sizes(fresh, quasi))

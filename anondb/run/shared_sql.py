@@ -128,17 +128,22 @@ def release(
     same = exp.Case().when(every(list(map(same_value, chosen))), exp.true())
     rows = rows.join(table(names.combinations, SHARED, "v"), on=exp.and_(hashed, same))
     released = released_as(columns, chosen)
-    typed = [named(_typed(col(released[c.name], "x"), c), c.name) for c in made]
+    typed = [named(typed_as(col(released[c.name], "x"), c), c.name) for c in made]
     placed = in_their_classes(rows, names, columns, chosen, SHARED)
     select = exp.select(*typed).from_(placed.subquery("x")).order_by(place_in_order(placed))
-    return _unlogged(fresh, select) if unlogged else _create(fresh, select)
+    return made_of(fresh, select, unlogged=unlogged)
+
+
+def made_of(fresh: Relation, rows: exp.Query, *, unlogged: bool) -> exp.Create:
+    """The release of rows that have its columns and types; what they are ordered by stands at their top."""
+    return _unlogged(fresh, rows) if unlogged else _create(fresh, rows)
 
 
 def _hash(values: Sequence[exp.Expr]) -> exp.Expr:
     return call("hash_record_extended", call("row", *values), number(0))
 
 
-def _typed(value: exp.Expr, column: SourceColumn) -> exp.Expr:
+def typed_as(value: exp.Expr, column: SourceColumn) -> exp.Expr:
     """A value as its column is declared."""
     typed = cast(value, column.type)
     if not column.is_text:

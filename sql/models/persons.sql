@@ -86,6 +86,31 @@ comment on function anondb.linked_tables(jsonb) is
 'The tables of a description, parents first, with their columns. Raises SA271 for none, SA275 for '
 'what cannot be read, SA272 where there is not one table without a parent, above all others.';
 
+create function anondb.check_linked_columns(tables jsonb) returns void
+language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
+declare
+    v_table record;
+    v_several boolean;
+begin
+    for v_table in select * from anondb.linked_tables(tables) loop
+        perform anondb.check_columns(
+            v_table.name::regclass,
+            v_table.quasi || v_table.own || array_remove(array[v_table.unit], null));
+        continue when v_table.unit is null;
+        execute format('select exists (select from %s as t where t.%2$I is not null
+                                       group by t.%2$I having count(*) > 1)',
+                       v_table.name::regclass, v_table.unit) into v_several;
+        if v_several then
+            raise exception 'a person has several rows in %', v_table.name
+                using errcode = 'SA273',
+                hint = 'The table without a parent has one row for each person.';
+        end if;
+    end loop;
+end $$;
+comment on function anondb.check_linked_columns(jsonb) is
+'Raises SA111 where a described table does not have a column, SA273 where a person has several rows '
+'of the own.';
+
 create function anondb.linked_rows_query(tables jsonb, with_paths boolean,
                                          of_table text default null,
                                          of_column name default null) returns text
@@ -99,12 +124,9 @@ declare
     v_labels text;  -- columns to select
     v_quasi text;  -- expressions to order by
     v_join text;
-    v_several boolean;
 begin
+    perform anondb.check_linked_columns(tables);
     for v_table in select * from anondb.linked_tables(tables) loop
-        perform anondb.check_columns(
-            v_table.name::regclass,
-            v_table.quasi || v_table.own || array_remove(array[v_table.unit], null));
         select coalesce(string_agg(format(', t.%I as q%s', q.name, q.i), '' order by q.i), '')
         into v_labels from unnest(v_table.quasi) with ordinality as q (name, i);
         v_labels := v_labels || coalesce((
@@ -114,16 +136,6 @@ begin
                   where c.parent = v_table.number) as k), '')
             || case when v_table.name = of_table then format(', t.%I as s', of_column) else '' end;
         if v_table.parent is null then
-            if v_table.unit is not null then
-                execute format('select exists (select from %s as t where t.%2$I is not null
-                                               group by t.%2$I having count(*) > 1)',
-                               v_table.name::regclass, v_table.unit) into v_several;
-            end if;
-            if v_several then
-                raise exception 'a person has several rows in %', v_table.name
-                    using errcode = 'SA273',
-                    hint = 'The table without a parent has one row for each person.';
-            end if;
             select string_agg(format('t.%I', q.name), ', ' order by q.i) into v_quasi
             from unnest(v_table.quasi) with ordinality as q (name, i);
             v_parts := v_parts || format(
@@ -160,7 +172,7 @@ begin
 end $$;
 comment on function anondb.linked_rows_query(jsonb, boolean, text, name) is
 'Common table expressions t0, t1, ... of the rows of linked tables with their persons and the '
-'paths of labels that lead to them. Raises SA273 where a person has several rows of the own.';
+'paths of labels that lead to them.';
 
 create function anondb.tree_codes_query(tables jsonb) returns text
 language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
@@ -260,6 +272,14 @@ begin
         execute anondb.choices_query(tables, knows)
             || ' select min(g.n) from (select count(*) as n from choice as c
                                        group by c.t, c.p, c.t2, c.p2, c.d) as g' into v_fewest;
+        return coalesce(v_fewest, 0);
+    end if;
+    perform anondb.check_linked_columns(tables);
+    if anondb.has_plain_labels(tables) then
+        for v_table in select * from anondb.linked_tables(tables) as l order by l.number loop
+            exit when v_table.number > 0 and knows = '0';
+            v_fewest := least(v_fewest, anondb.rarest_path(tables, v_table.number));
+        end loop;
         return coalesce(v_fewest, 0);
     end if;
     -- of what nothing hangs on, the labels themselves are counted: that takes no sort

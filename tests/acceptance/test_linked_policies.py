@@ -331,7 +331,13 @@ def test_too_many_pairs_are_told_before_the_search(
 
 def test_a_linked_release_has_a_plan_a_history_and_a_report(hospital: Database, tmp_path: Any) -> None:
     plan = hospital.plan(POLICY)
-    for part in ("rows patients", "choices", "insert release visits", "anondb.k_persons", "claim scope"):
+    for part in (
+        "rows patients",
+        "paths that might have too few",
+        "insert release visits",
+        "anondb.k_persons",
+        "claim scope",
+    ):
         assert part in plan
     release = hospital.run(POLICY, report=tmp_path / "linked.html")
     page = (tmp_path / "linked.html").read_text()

@@ -102,6 +102,32 @@ def k_persons(connection: Connection, shape: dict[str, str], knows: int | str) -
     return int(k)  # type: ignore[call-overload,no-any-return]
 
 
+def test_views_and_other_types_are_measured_alike(connection: Connection) -> None:
+    """Rows of a view have no place, and bits no hash: persons are then counted in another way."""
+    dice = random.Random("views")
+    fill(connection, drawn(dice, DEEP, 60), DEEP)
+    connection.execute("create schema v")
+    for table in ("person", *DEEP):
+        name = sql.Identifier(table)
+        connection.execute(sql.SQL("create table share.{0} as select * from h.{0}").format(name))
+        connection.execute(sql.SQL("create view v.{0} as select * from h.{0}").format(name))
+    connection.execute(
+        "create schema b; create table b.person as select id, a::text, b::bit(8), s from h.person"
+    )
+    for table in DEEP:
+        name = sql.Identifier(table)
+        connection.execute(sql.SQL("create table b.{0} as select * from h.{0}").format(name))
+    for knows in (0, 1):
+        found = [
+            connection.execute(
+                "select anondb.k_persons(%s, %s)", (described(DEEP).replace("share.", schema), str(knows))
+            ).fetchall()
+            for schema in ("share.", "v.", "b.")
+        ]
+        assert found[0] == found[1] == found[2]
+        assert found[0] == [(oracle.fewest(released(connection, DEEP), knows),)]
+
+
 CASES = [
     (DEEP, 0, "datafly"),
     (FLAT, 1, "optimal"),

@@ -19,15 +19,16 @@ from anondb.models.model import ClassModel
 from anondb.models.sql import Judged, Models
 from anondb.policy.model import Role
 from anondb.run import encode as single
-from anondb.run import frequency_sql as frequency
+from anondb.run import shared_sql
 from anondb.run.account import binned, in_words
 from anondb.run.encode_sql import analyze
 from anondb.run.engines import engine_of
 from anondb.run.frequency_sql import Counted
 from anondb.run.kept_columns import KeptColumns
-from anondb.run.linked import choices_sql, encode, models_sql, publish_sql
-from anondb.run.linked.choices import Choices, LeftOut
+from anondb.run.linked import choices_sql, encode, models_sql, places, places_sql, publish_sql
+from anondb.run.linked.choices import Choices
 from anondb.run.linked.encode import EncodedTables
+from anondb.run.linked.left_out import LeftOut
 from anondb.run.linked.models_sql import LowerDiversity
 from anondb.run.linked.plan import LinkedPlan, LinkedScratch, TablePlan
 from anondb.run.linked.verify import PublishedTables, measure, verify
@@ -101,7 +102,7 @@ class LinkedTables:
         for s in {one.sensitive: None for one in judged if one.model.by_tree}:
             ancestors = models_of.ancestors(names, s, nulls[s.number - 1])
             db.run(Statement(f"ancestors {s.code}", ancestors))
-        db.run(Statement("forget nobody", frequency.drop(self.names.gone)))
+        db.run(Statement("forget nobody", places_sql.drop(self.names, [self.names.gone])))
 
     def search(self) -> None:
         if 0 < self.encoded.persons < self.privacy.k:
@@ -133,29 +134,37 @@ class LinkedTables:
 
     def publish(self) -> None:
         written = []
-        by_rows = self.privacy.suppress == "rows"
         for table in self.linked.tables:
             for declared in table.plan.quasi:
                 q, level = self.encoded.quasi(declared.number), self.outcome.levels[declared.number - 1]
                 if level < q.height:
                     labels = publish_sql.labels(self.names, q, self.names.column(q), level)
                     self.db.run(Statement(f"labels of {table.label} {q.code}", labels))
-                    self.db.run(Statement("label statistics", analyze(self.names.labels(q))))
-            insert = publish_sql.insert(
-                self.names,
-                self.linked,
-                self.encoded.words,
-                self.outcome.levels,
-                table,
-                table.fresh(self.fresh),
-                by_rows=by_rows,
-            )
-            written.append(self.job.engine.insert_rows(f"insert release {table.label}", insert))
+                    self.db.run(
+                        Statement("label statistics", places_sql.analyze(self.names, self.names.labels(q)))
+                    )
+            written.append(self._write(table))
         self.written = tuple(written)
+
+    def _write(self, table: TablePlan) -> int:
+        engine, fresh, step = self.job.engine, table.fresh(self.fresh), f"insert release {table.label}"
+        several = bool(self.names.several_processes) and shared_sql.can_make(table.plan.places[0].columns)
+        rows = publish_sql.released_rows(
+            self.names,
+            self.linked,
+            self.encoded.words,
+            self.outcome.levels,
+            table,
+            by_rows=self.privacy.suppress == "rows",
+            typed=several,
+        )
+        if several:
+            return engine.make_rows(step, fresh, rows)
+        return engine.insert_rows(step, publish_sql.insert(table, fresh, rows))
 
     def measure(self) -> None:
         fresh = None if self.fresh == self.plan.target else self.fresh
-        if self.models is not None:
+        if self.models is not None and self.fresh != self.plan.target:
             models_sql.refresh(self.db, self.names, self.models)
         self.published = measure(
             self.job, self.linked, self.names, fresh, self.models, self.lower, self.nulls
@@ -184,12 +193,18 @@ class LinkedTables:
         if self.job.options.evaluate != "none":
             self.metric_values = tuple(self._metrics())
         self.report = self._account()
+        places.forget(self.db, self.names)
 
     def _profile(self, table: TablePlan) -> list[tuple[int, int]]:
         """How many released persons have how many rows in a table."""
         by_rows = self.privacy.suppress == "rows"
-        question = publish_sql.rows_of_persons(self.names, table, by_rows=by_rows)
-        sizes = self.db.rows(Statement(f"rows of persons in {table.label}", question, answers=SIZES))
+        step = f"rows of persons in {table.label}"
+        if table.parent == self.linked.root.number:
+            question = publish_sql.rows_of_keys(table, table.fresh(self.fresh))
+            sizes = self.job.engine.ask_release(step, question, SIZES)
+        else:
+            question = publish_sql.rows_of_persons(self.names, table, by_rows=by_rows)
+            sizes = self.db.rows(Statement(step, question, answers=SIZES))
         none = self.published.persons - sum(persons for _, persons in sizes)
         return [(0, none)] * (none > 0) + binned(sizes, 1)
 

@@ -16,8 +16,9 @@ from anondb.methods.full_domain.objective import Additive, Height, Objective, no
 from anondb.methods.outcome import Levels
 from anondb.run import frequency_sql as frequency
 from anondb.run.encode_sql import analyze
-from anondb.run.linked.choices import Choices, LeftOut
+from anondb.run.linked.choices import Choices
 from anondb.run.linked.encode import EncodedTables
+from anondb.run.linked.left_out import LeftOut
 from anondb.run.linked.plan import LinkedPlan, LinkedScratch
 from anondb.run.plan import Options, Plan
 from anondb.run.statement import Runner, Statement, row

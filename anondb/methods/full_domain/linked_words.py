@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from anondb.methods.full_domain.linked_search import LinkedSearch
     from anondb.methods.outcome import Levels
     from anondb.policy.model import Privacy
-    from anondb.run.linked.choices import LeftOut
     from anondb.run.linked.encode import EncodedTables
+    from anondb.run.linked.left_out import LeftOut
     from anondb.run.linked.plan import LinkedPlan
     from anondb.run.linked.verify import PublishedTables
     from anondb.run.result import Result

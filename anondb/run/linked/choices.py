@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from anondb.errors import UsageError
 from anondb.models.sql import Models
@@ -11,25 +10,17 @@ from anondb.policy.model import Privacy
 from anondb.run.encode_sql import analyze
 from anondb.run.linked import choices_sql as sql
 from anondb.run.linked import models_sql as judged_by
+from anondb.run.linked import paths, paths_sql, places_sql, rows_sql
 from anondb.run.linked.encode import EncodedTables
+from anondb.run.linked.left_out import UNTIL, LeftOut
 from anondb.run.linked.models_sql import LowerDiversity
-from anondb.run.linked.plan import LinkedPlan, LinkedScratch
+from anondb.run.linked.plan import LinkedPlan, LinkedScratch, TablePlan
 from anondb.run.statement import MANY, Runner, Statement, row, touched
 from anondb.sqltree.build import Node
 
 MOST_PAIRS = 50_000_000
-_UNTIL = "until nothing more is left out: what is left out supports no others"
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """How many persons, and rows of the others, a node leaves out; at least so many where it is not all known."""
-
-    persons: int
-    rows: int = 0  # of the tables below, those of persons who are left out among them
-    exact: bool = True
-    sure: int = 0  # so many persons at least are left out at every less general node
-    tables: tuple[int, ...] = ()  # rows that are left out of each table, where all is known
+_MOST_ANEW = 100  # each keeps its lock to the end of the run
+Levels = Sequence[int]
 
 
 class Choices:
@@ -52,6 +43,8 @@ class Choices:
         self.all_rows = sum(table.rows for table in encoded.tables[1:])
         self.most_rows = privacy.may_suppress_rows(self.all_rows) if self.by_rows else 0
         self.asked: tuple[tuple[int, ...], LeftOut] | None = None  # of whom the scratch tables tell
+        self.most_of: dict[int, int] = {}  # rows of a person, by the numbers of the tables
+        self.anew = 0  # so many scratch tables were dropped and made again
         self.there: set[str] = set()  # scratch tables that have been made
         self.made: list[str] = []  # scratch tables of the node that was asked about last
 
@@ -80,9 +73,11 @@ class Choices:
 
     def _left_out(self, levels: Sequence[int], *, whole: bool) -> LeftOut:
         self.forget()
+        if paths.can_count(self, levels):
+            return paths.left_out(self, levels, whole=whole)
         if not whole and (bound := self._quickly(levels)) is not None:
             return bound
-        self._make(sql.nobody(self.names), self.names.gone, "persons left out")
+        self.make(sql.nobody(self.names), self.names.gone, "persons left out")
         if self.by_rows:
             return self._by_rows(levels, whole)
         self._choices(levels)
@@ -99,7 +94,7 @@ class Choices:
             if not indexed:
                 self._index()
                 indexed = True
-            self._make(sql.touched(self.names, self.keys), self.names.touched, "choices that lost persons")
+            self.make(sql.touched(self.names, self.keys), self.names.touched, "choices that lost persons")
             self._remove(self.names.choices)
 
     def settled(self, levels: Sequence[int]) -> LeftOut:
@@ -115,18 +110,25 @@ class Choices:
         """A bound by counting rows, where it is enough to refuse a node."""
         tables = self.linked.tables if self.privacy.knows else self.linked.tables[:1]
         for table in tables:
-            counted = self.encoded.tables[table.number]
             question = sql.rare_rows(
                 self.names, self.linked, self.encoded.words, table, levels, self.privacy.k
             )
             [rows] = self.db.one(Statement(f"rare rows {table.label}", question, answers=row(rows=0)))
-            persons = -(-rows // max(counted.most, 1))
+            persons = -(-rows // max(self._most(table), 1))
             lower = table.parent is not None and self.by_rows
             if not lower and persons > self.most_persons:
                 return LeftOut(persons, exact=False, sure=persons)
             if lower and rows > self.most_rows:
                 return LeftOut(0, rows, exact=False)
         return None
+
+    def _most(self, table: TablePlan) -> int:
+        """The most rows that a person has in a table."""
+        if table.number not in self.most_of:
+            question = rows_sql.most_rows(self.names, table)
+            asked = Statement(f"most rows {table.label}", question, answers=row(most=1))
+            self.most_of[table.number] = 1 if table.parent is None else int(self.db.one(asked)[0])
+        return self.most_of[table.number]
 
     @property
     def monotone(self) -> bool:
@@ -136,7 +138,7 @@ class Choices:
 
     def _rows_of_gone(self) -> list[int]:
         """Rows below the persons' of those who are left out."""
-        of_tables = judged_by.rows_of_gone(self.names, self.linked)
+        of_tables = paths_sql.rows_of_gone(self.names, self.linked)
         return list(
             self.db.one(
                 Statement(
@@ -152,7 +154,7 @@ class Choices:
         if knows == "all":
             of = {table.number: names.codes(table) for table in linked.tables}
             for table in reversed(linked.tables):
-                self._make(
+                self.make(
                     sql.codes(names, linked, words, levels, table, of),
                     names.codes(table),
                     f"trees of {table.label}",
@@ -163,7 +165,7 @@ class Choices:
             made = sql.pair_choices(names, linked, words, levels)
         else:
             made = sql.single_choices(names, linked, words, levels, int(knows))
-        self._make(made, names.choices, "choices")
+        self.make(made, names.choices, "choices")
 
     def _index(self) -> None:
         """What is left out touches few choices: by these, each further round is short."""
@@ -171,14 +173,14 @@ class Choices:
             index = f"{self.names.choices}_{columns[0]}"
             if index not in self.there:
                 self.there.add(index)
-                made = sql.index(index, self.names.choices, columns)
+                made = places_sql.index(index, self.names.choices, columns)
                 self.db.run(Statement(f"index of choices {step}", made))
         self.db.run(Statement("choice statistics", analyze(self.names.choices)))
 
     def _trees(self, levels: Sequence[int]) -> None:
         if self.names.trees not in self.made:
             made = sql.trees(self.names, self.linked, self.encoded.words, levels)
-            self._make(made, self.names.trees, "paths of rows")
+            self.make(made, self.names.trees, "paths of rows")
             self.db.run(Statement("path statistics", analyze(self.names.trees)))
 
     def _round(self, *, own: bool, again: bool = False) -> int:
@@ -190,11 +192,11 @@ class Choices:
         parts = judged_by.failing_parts(
             names, self.keys, self.privacy.k, self.models, self.lower, touched_only=again
         )
-        self._make(sql.failing(names, self.keys, parts), names.failing, "failing choices")
+        self.make(sql.failing(names, self.keys, parts), names.failing, "failing choices")
         found = sql.failing_persons(names, self.keys, own=own)
-        last = self._make(found, names.last, "persons of failing choices")
+        last = self.make(found, names.last, "persons of failing choices")
         if last:
-            self.db.run(Statement("note persons", sql.note_persons(names), note=_UNTIL))
+            self.db.run(Statement("note persons", sql.note_persons(names), note=UNTIL))
         if not own:
             self._drop(names.failing)
         if not last:
@@ -203,8 +205,8 @@ class Choices:
 
     def _remove(self, *tables: str) -> None:
         for table in tables:
-            gone = sql.without_persons(table, self.names.last)
-            self.db.run(Statement("leave persons out", gone, note=_UNTIL))
+            gone = sql.without_persons(self.names, table)
+            self.db.run(Statement("leave persons out", gone, note=UNTIL))
         self._drop(self.names.last)
 
     def _by_rows(self, levels: Sequence[int], whole: bool) -> LeftOut:
@@ -214,15 +216,15 @@ class Choices:
         persons = 0
         while True:
             made = judged_by.choices_of_trees(names, linked, words, levels, self.privacy.knows)
-            self._make(made, names.choices, "choices")
+            self.make(made, names.choices, "choices")
             last = self._round(own=True)
             persons += last
-            rows = self._make(sql.failing_rows(names, self.keys), names.last_rows, "rows of failing choices")
+            rows = self.make(sql.failing_rows(names, self.keys), names.last_rows, "rows of failing choices")
             self._drop(names.failing)
             if last:
                 self._remove(names.trees)
             if rows:
-                self.db.run(Statement("leave rows out", sql.without_rows(names), note=_UNTIL))
+                self.db.run(Statement("leave rows out", sql.without_rows(names), note=UNTIL))
             self._drop(names.last_rows)
             self._drop(names.choices)
             left = self.db.one(
@@ -238,17 +240,27 @@ class Choices:
                 sure = persons if self.monotone else 0
                 return LeftOut(persons, sum(out), exact, sure, (persons, *out) if exact else ())
 
-    def _make(self, create: Node, name: str, step: str) -> int:
+    def make(self, create: Node, name: str, step: str) -> int:
         """Fills a scratch table, which is made once: a lock on each that is made is held to the end of the run."""
         self.made.append(name)
+        if name in self.there and self.names.several_processes and self.anew < _MOST_ANEW:
+            # an INSERT is the work of one process
+            self.anew += 1
+            self.db.run(Statement("forget", places_sql.drop(self.names, [name])))
+            self._forget_indexes(name)
+            self.there.remove(name)
         if name not in self.there:
             self.there.add(name)
             return self.db.run(Statement(step, create, answers=touched(0)))
-        self.db.run(Statement("forget", sql.emptied(name)))
-        for index in [index for index in self.there if index.startswith(f"{name}_")]:
-            self.there.remove(index)
-            self.db.run(Statement("forget index", sql.without_index(index)))
-        return self.db.run(Statement(step, sql.filled(create), answers=touched(0)))
+        self.db.run(Statement("forget", places_sql.emptied(self.names, name)))
+        for index in self._forget_indexes(name):
+            self.db.run(Statement("forget index", places_sql.without_index(index)))
+        return self.db.run(Statement(step, places_sql.filled(self.names, create), answers=touched(0)))
+
+    def _forget_indexes(self, name: str) -> list[str]:
+        indexes = [index for index in self.there if index.startswith(f"{name}_")]
+        self.there.difference_update(indexes)
+        return indexes
 
     def _drop(self, name: str) -> None:
         """Its rows count no more."""

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.run.encode_sql import dense_rank
+from anondb.run.linked.places_sql import at, create
 from anondb.run.linked.plan import LinkedPlan, LinkedScratch, TablePlan
-from anondb.run.linked.rows_sql import Words
+from anondb.run.linked.rows_sql import Place, Words
 from anondb.sqltree.build import (
     call,
     cast,
@@ -38,17 +39,26 @@ PAIR_KEYS = ("t", "p", "t2", "p2", "d")
 _BITS = 63
 
 
-def path_of(linked: LinkedPlan, words: Words, one: TablePlan, levels: Levels, of: str) -> exp.Expr:
-    """Which labels a row and those above it have at a node, as a number: of a table, one for each combination."""
-    places = [
+def is_packed(linked: LinkedPlan, words: Words, one: TablePlan, levels: Levels) -> bool:
+    """Whether the labels of a row and of those above it fit side by side into a number, the same in every query."""
+    return sum(place.bits for place in _places(linked, words, one, levels)) <= _BITS
+
+
+def _places(linked: LinkedPlan, words: Words, one: TablePlan, levels: Levels) -> list[Place]:
+    return [
         place
         for above in linked.path(one)
         for q in above.plan.quasi
         if (place := words.place(q.number, levels[q.number - 1])) is not None
     ]
+
+
+def path_of(linked: LinkedPlan, words: Words, one: TablePlan, levels: Levels, of: str) -> exp.Expr:
+    """Which labels a row and those above it have at a node, as a number: of a table, one for each combination."""
+    places = _places(linked, words, one, levels)
     if not places:
         return cast(number(0), "bigint")
-    if sum(place.bits for place in places) > _BITS:
+    if not is_packed(linked, words, one, levels):
         return dense_rank([place.code(of) for place in places])
     used, parts = 0, []
     for place in places:
@@ -69,7 +79,8 @@ def rare_rows(
     grouped = query(
         [named(exp.Count(this=exp.Star()), "n")],
         subquery(
-            query([named(path_of(linked, words, one, levels, "r"), "p")], scratch(names.rows(one), "r")), "x"
+            query([named(path_of(linked, words, one, levels, "r"), "p")], at(names, names.rows(one), "r")),
+            "x",
         ),
         group=[col("p", "x")],
     )
@@ -88,7 +99,7 @@ def single_choices(
         path = named(path_of(linked, words, one, levels, "r"), "p")
         rows = query(
             [named(cast(number(one.number), "int"), "t"), path, col("person", "r")],
-            scratch(names.rows(one), "r"),
+            at(names, names.rows(one), "r"),
         )
         queries.append(rows if one.parent is None else query([star("y")], subquery(rows, "y")).distinct())
     return create_scratch(names.choices, union_all(queries))
@@ -99,13 +110,13 @@ def trees(names: LinkedScratch, linked: LinkedPlan, words: Words, levels: Levels
     queries = []
     for one in linked.lower:
         path = linked.path(one)[1:]
-        rows = query([], scratch(names.rows(one), "r"))
+        rows = query([], at(names, names.rows(one), "r"))
         above: list[exp.Expr] = [col("rid", "r")]
         below = "r"
         for ancestor in reversed(path[:-1]):
             alias = f"a{ancestor.number}"
             rows = rows.join(
-                scratch(names.rows(ancestor), alias),
+                at(names, names.rows(ancestor), alias),
                 on=equal(col("rid", alias), col("parent", below)),
                 copy=False,
             )
@@ -135,7 +146,7 @@ def pair_choices(names: LinkedScratch, linked: LinkedPlan, words: Words, levels:
         path = named(path_of(linked, words, one, levels, "r"), "p")
         found = [named(cast(number(one.number), "int"), "t"), path]
         found += [named(zero.copy(), "t2"), named(cast(number(0), "bigint"), "p2"), named(zero.copy(), "d")]
-        rows = query([*found, col("person", "r")], scratch(names.rows(one), "r"))
+        rows = query([*found, col("person", "r")], at(names, names.rows(one), "r"))
         singles.append(query([star("y")], subquery(rows, "y")).distinct())
     return create_scratch(names.choices, union_all([*singles, pairs(names.trees, ordered=True)]))
 
@@ -190,7 +201,7 @@ def codes(
         for q in one.plan.quasi
         if (place := words.place(q.number, levels[q.number - 1])) is not None
     ]
-    rows = query([], scratch(names.rows(one), "r"))
+    rows = query([], at(names, names.rows(one), "r"))
     kids: list[exp.Expr] = []
     for child in linked.children(one):
         alias = f"k{child.number}"
@@ -219,7 +230,7 @@ def tree_choices(names: LinkedScratch, of: str) -> exp.Create:
 def pair_work(names: LinkedScratch, linked: LinkedPlan) -> exp.Select:
     """How many pairs of rows there are."""
     of_tables = [
-        query([col("person", "r"), named(exp.Count(this=exp.Star()), "n")], scratch(names.rows(one), "r"),
+        query([col("person", "r"), named(exp.Count(this=exp.Star()), "n")], at(names, names.rows(one), "r"),
               group=[col("person", "r")])
         for one in linked.lower
     ]  # fmt: skip
@@ -236,13 +247,15 @@ def pair_work(names: LinkedScratch, linked: LinkedPlan) -> exp.Select:
 
 def nobody(names: LinkedScratch) -> exp.Create:
     """A table for the persons who are left out."""
-    rows = query([named(cast(number(0), "int"), "person")], scratch(names.keys.keys, "k"), where=exp.false())
-    return create_scratch(names.gone, rows)
+    rows = query(
+        [named(cast(number(0), "int"), "person")], at(names, names.keys.keys, "k"), where=exp.false()
+    )
+    return create(names, names.gone, rows)
 
 
 def touched(names: LinkedScratch, keys: Sequence[str]) -> exp.Create:
     """The choices that have lost persons in the last round: only these can fail now."""
-    joined = exp.Join(this=scratch(names.last, "g"), on=equal(col("person", "g"), col("person", "c")))
+    joined = exp.Join(this=at(names, names.last, "g"), on=equal(col("person", "g"), col("person", "c")))
     found = query([col(key, "c") for key in keys], scratch(names.choices, "c"), joins=[joined])
     return create_scratch(names.touched, found.distinct())
 
@@ -273,20 +286,19 @@ def failing_persons(names: LinkedScratch, keys: Sequence[str], *, own: bool = Fa
     same = [equal(col(key, "b"), col(key, "c")) for key in keys]
     same += [equal(col("t", "b"), number(0))] * own
     joined = exp.Join(this=scratch(names.failing, "b"), on=every(same))
-    return create_scratch(
-        names.last, query([col("person", "c")], scratch(names.choices, "c"), joins=[joined]).distinct()
-    )
+    found = query([col("person", "c")], scratch(names.choices, "c"), joins=[joined]).distinct()
+    return create(names, names.last, found)
 
 
 def note_persons(names: LinkedScratch) -> exp.Insert:
     return exp.Insert(
-        this=scratch(names.gone), expression=query([col("person", "g")], scratch(names.last, "g"))
+        this=at(names, names.gone), expression=query([col("person", "g")], at(names, names.last, "g"))
     )
 
 
-def without_persons(table_: str, persons: str) -> exp.Delete:
-    """Rows of a scratch table without those of some persons."""
-    known = subquery(query([col("person", "g")], scratch(persons, "g")))
+def without_persons(names: LinkedScratch, table_: str) -> exp.Delete:
+    """Rows of a scratch table without those of the persons whom the last round has found."""
+    known = subquery(query([col("person", "g")], at(names, names.last, "g")))
     there = exp.In(this=col("person", "x"), query=known)
     return exp.Delete(this=scratch(table_, "x"), where=exp.Where(this=there))
 
@@ -325,23 +337,3 @@ def without_rows(names: LinkedScratch) -> exp.Delete:
     )
     found = exp.In(this=exp.Tuple(expressions=[col("t", "x"), col("rid", "x")]), query=subquery(below))
     return exp.Delete(this=scratch(names.trees, "x"), where=exp.Where(this=found))
-
-
-def emptied(name: str) -> exp.TruncateTable:
-    return exp.TruncateTable(expressions=[scratch(name)])
-
-
-def filled(create: exp.Expr) -> exp.Insert:
-    """The rows of a scratch table that is there, and empty."""
-    assert isinstance(create, exp.Create)
-    return exp.Insert(this=scratch(create.this.name), expression=create.expression)
-
-
-def index(name: str, of: str, columns: Sequence[str]) -> exp.Create:
-    keys = [exp.Ordered(this=exp.Column(this=ident(column))) for column in columns]
-    parameters = exp.IndexParameters(columns=keys)
-    return exp.Create(this=exp.Index(this=ident(name), table=scratch(of), params=parameters), kind="INDEX")
-
-
-def without_index(name: str) -> exp.Drop:
-    return exp.Drop(tables=[scratch(name)], kind="INDEX")

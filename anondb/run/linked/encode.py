@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from anondb.errors import UsageError
 from anondb.methods.method import Job
+from anondb.policy.model import Privacy
 from anondb.run import encode as single
 from anondb.run.encode import Encoded
-from anondb.run.encode_sql import analyze
 from anondb.run.engine import Engine
 from anondb.run.engines import engine_of
+from anondb.run.linked import places, places_sql
 from anondb.run.linked import rows_sql as sql
 from anondb.run.linked.plan import LinkedPlan, LinkedScratch, TablePlan
 from anondb.run.linked.rows_sql import Words
@@ -26,7 +27,6 @@ class TableCounts:
     rows: int  # that have a person
     orphans: int  # without one: left out
     cut: int  # beyond the most rows of a person
-    most: int  # rows of a person
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,13 @@ def encode(job: Job, linked: LinkedPlan, names: LinkedScratch) -> EncodedTables:
         {number: encoded.quasi[0] for number, encoded in columns.items()},
         {number: encoded.nodes[0] for number, encoded in columns.items()},
     )
+    if all(table.plan.distribution is None for table in linked.tables):
+        places.share(db, names, max((found.records for found in columns.values()), default=0))
     for number, encoded in columns.items():
-        quasi, of_column = encoded.quasi[0], names.column(encoded.quasi[0])
-        db.run(Statement(f"words q{number}", sql.column_words(of_column, quasi, words)))
-        db.run(Statement(f"word statistics q{number}", analyze(of_column.packed)))
+        quasi = encoded.quasi[0]
+        db.run(Statement(f"words q{number}", sql.column_words(names, quasi, words)))
+        packed = names.column(quasi).packed
+        db.run(Statement(f"word statistics q{number}", places_sql.analyze(names, packed)))
     counts = [_copy(job, linked, names, table, words, columns) for table in linked.tables]
     return EncodedTables(columns, words, tuple(counts))
 
@@ -80,10 +83,18 @@ def _copy(
     engine: Engine = engine_of(db, table.plan)
     engine.copy_records(
         f"rows {table.label}",
-        lambda source: sql.copied_rows(names, linked, table, words, source, privacy.max_rows),
+        lambda source: sql.copied_rows(
+            names,
+            linked,
+            table,
+            words,
+            source,
+            privacy.max_rows,
+            numbered=tells_rows_apart(privacy) or bool(linked.children(table)),
+        ),
     )
-    db.run(Statement(f"row statistics {table.label}", analyze(names.rows(table))))
-    rows, orphans, most = _counts(db, names, table, columns)
+    db.run(Statement(f"row statistics {table.label}", places_sql.analyze(names, names.rows(table))))
+    rows, orphans = _counts(db, names, table)
     if orphans and privacy.orphans == "refuse":
         _refuse_orphans(table, linked, orphans)
     if orphans:
@@ -99,21 +110,18 @@ def _copy(
                 hint="name a key of the parent that is unique, or all columns of one",
             )
     there = next((e.records for q in table.plan.quasi for e in [columns[q.number]]), rows)
-    return TableCounts(rows - orphans, orphans, max(there - rows, 0), most)
+    return TableCounts(rows - orphans, orphans, max(there - rows, 0))
 
 
-def _counts(
-    db: Runner, names: LinkedScratch, table: TablePlan, columns: Mapping[int, Encoded]
-) -> Sequence[int]:
+def tells_rows_apart(privacy: Privacy) -> bool:
+    """Whether single rows are known together, or left out; else the paths of labels that lead to them are enough."""
+    return privacy.knows in (2, "all") or privacy.suppress == "rows"
+
+
+def _counts(db: Runner, names: LinkedScratch, table: TablePlan) -> Sequence[int]:
     if table.parent is not None:
-        db.run(Statement(f"count rows {table.label}", sql.counted_rows(names, table)))
-        return db.one(
-            Statement(
-                f"figures {table.label}",
-                sql.figures_of_rows(names, table),
-                answers=row(rows=MANY, orphans=0, most=1),
-            )
-        )
+        figures = sql.figures_of_rows(names, table)
+        return db.one(Statement(f"count rows {table.label}", figures, answers=row(rows=MANY, orphans=0)))
     question = sql.faults_of_unit(names, table)
     rows, several, nobody = db.one(
         Statement(f"count rows {table.label}", question, answers=row(rows=MANY, several=0, nobody=0))
@@ -123,7 +131,7 @@ def _counts(
             f"{several:,} persons have several rows in {table.plan.policy.source}, the table of the persons",
             hint="take a table, or a view, with one row for each person; rows that a person has many of hang below it",
         )
-    return rows, nobody, 1
+    return rows, nobody
 
 
 def _refuse_orphans(table: TablePlan, linked: LinkedPlan, orphans: int) -> None:

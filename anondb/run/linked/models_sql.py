@@ -11,6 +11,7 @@ from anondb.models.model import ClassModel
 from anondb.models.sql import Models, class_rows, passes
 from anondb.run.linked import choices_sql as sql
 from anondb.run.linked.choices_sql import Levels
+from anondb.run.linked.places_sql import at, emptied, filled
 from anondb.run.linked.plan import LinkedPlan, LinkedScratch, TablePlan
 from anondb.run.linked.rows_sql import Words, kept_columns
 from anondb.run.statement import Runner, Statement
@@ -50,7 +51,7 @@ def own_values(
 ) -> exp.Create:
     """Each person with the codes of the sensitive values of the own row; NULL comes after all values."""
     places = {c.name: place for place, c in enumerate(kept_columns(root), 1)}
-    rows = query([col("person", "r")], scratch(names.rows(root), "r"))
+    rows = query([col("person", "r")], at(names, names.rows(root), "r"))
     for s, null_code in zip(sensitive, nulls, strict=True):
         text = as_text(col(f"c{places[s.name]}", "r"))
         rows = with_entry(rows, names.sensitive, s, text)
@@ -64,21 +65,21 @@ def lower_values(names: LinkedScratch, one: LowerDiversity) -> exp.Create:
     [place] = [n for n, c in enumerate(kept_columns(one.table), 1) if c.name == one.model.column]
     found = [col("person", "r"), named(as_text(col(f"c{place}", "r")), "value")]
     return create_scratch(
-        names.values_of(one.table), query(found, scratch(names.rows(one.table), "r")).distinct()
+        names.values_of(one.table), query(found, at(names, names.rows(one.table), "r")).distinct()
     )
 
 
 def refresh(db: Runner, names: LinkedScratch, models: Models) -> None:
     """What classes are compared with: the persons who are left."""
     for s in {one.sensitive: None for one in models.relative}:
-        db.run(Statement("forget", sql.emptied(names.sensitive.totals(s))))
-        db.run(Statement(f"totals {s.code}", sql.filled(totals(names, s))))
+        db.run(Statement("forget", emptied(names, names.sensitive.totals(s))))
+        db.run(Statement(f"totals {s.code}", filled(names, totals(names, s))))
 
 
 def totals(names: LinkedScratch, s: Sensitive) -> exp.Create:
     """How many of the persons who are left have each value; none have those that no longer occur."""
     gone = exp.Join(
-        this=scratch(names.gone, "g"), on=equal(col("person", "g"), col("person", "v")), side="LEFT"
+        this=at(names, names.gone, "g"), on=equal(col("person", "g"), col("person", "v")), side="LEFT"
     )
     left = exp.Filter(
         this=exp.Count(this=exp.Star()),
@@ -145,7 +146,7 @@ def choices_of_trees(
 ) -> exp.Create:
     """The choices of the persons and rows that are left."""
     gone = exp.Join(
-        this=scratch(names.gone, "g"), on=equal(col("person", "g"), col("person", "r")), side="LEFT"
+        this=at(names, names.gone, "g"), on=equal(col("person", "g"), col("person", "r")), side="LEFT"
     )
     left = exp.Is(this=col("person", "g"), expression=exp.Null())
     pairs = knows == 2
@@ -154,7 +155,7 @@ def choices_of_trees(
     path = named(sql.path_of(linked, words, linked.root, levels, "r"), "p")
     own = query(
         [named(zero.copy(), "t"), path, *none, col("person", "r")],
-        scratch(names.rows(linked.root), "r"),
+        at(names, names.rows(linked.root), "r"),
         joins=[gone],
         where=left,
     )
@@ -174,13 +175,3 @@ def rows_left(names: LinkedScratch, linked: LinkedPlan) -> exp.Select:
         of_table = exp.Where(this=equal(col("t", "x"), number(one.number)))
         counts.append(exp.Filter(this=exp.Count(this=exp.Star()), expression=of_table))
     return query(counts, scratch(names.trees, "x"))
-
-
-def rows_of_gone(names: LinkedScratch, linked: LinkedPlan) -> exp.Select:
-    """Of each table below the persons', how many rows are those of persons who are left out."""
-    counts: list[exp.Expr] = []
-    for one in linked.lower:
-        gone = exp.Join(this=scratch(names.gone, "g"), on=equal(col("person", "g"), col("person", "c")))
-        n = cast(call("coalesce", exp.Sum(this=col("n", "c")), number(0)), "bigint")
-        counts.append(subquery(query([n], scratch(names.counts(one), "c"), joins=[gone])))
-    return exp.Select(expressions=counts)

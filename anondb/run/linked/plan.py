@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from anondb.sqltree.tables import Quasi, Relation, Scratch, SourceColumn
@@ -79,9 +79,13 @@ class LinkedPlan:
 
 @dataclass(frozen=True)
 class LinkedScratch:
-    """The temporary tables of a run of linked tables."""
+    """The tables that a run of linked tables makes for itself."""
 
     run: int
+    several_processes: list[bool] = field(
+        default_factory=list
+    )  # not empty once several are to read some of them
+    shared: set[str] = field(default_factory=set)  # those of them that all processes of the run can read
 
     @property
     def keys(self) -> Scratch:
@@ -104,6 +108,21 @@ class LinkedScratch:
     def choices(self) -> str:
         """What may be known of a person, and who matches: each choice, and each person, once."""
         return f"r{self.run}_choice"
+
+    @property
+    def paths(self) -> str:
+        """The paths of labels that lead to rows, each with a number of persons that it has at least."""
+        return f"r{self.run}_path"
+
+    @property
+    def doubtful(self) -> str:
+        """The persons of those paths that might have too few."""
+        return f"r{self.run}_doubtful"
+
+    @property
+    def lost(self) -> str:
+        """The paths that have lost persons in the last round, and how many."""
+        return f"r{self.run}_lost"
 
     @property
     def trees(self) -> str:
@@ -148,10 +167,6 @@ class LinkedScratch:
     def values_of(self, table: TablePlan) -> str:
         """The persons, each with every value of the sensitive columns of a table below."""
         return f"r{self.run}_value{table.number}"
-
-    def counts(self, table: TablePlan) -> str:
-        """The persons who have rows in a table below, and how many n."""
-        return f"r{self.run}_count{table.number}"
 
     def codes(self, table: TablePlan) -> str:
         """Each row of a table with the number of the tree that hangs on it."""

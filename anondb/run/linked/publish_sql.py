@@ -5,11 +5,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from anondb.run.linked.choices_sql import Levels, path_of
+from anondb.run.linked.places_sql import at, create
 from anondb.run.linked.plan import LinkedPlan, LinkedScratch, TablePlan
 from anondb.run.linked.rows_sql import Words, kept_columns
+from anondb.run.shared_sql import typed_as
 from anondb.sqltree.build import (
     col,
-    create_scratch,
     equal,
     every,
     ident,
@@ -36,27 +37,27 @@ def labels(names: LinkedScratch, q: Quasi, of_column: Scratch, level: int) -> ex
         where=exp.GT(this=col("leaf", "d"), expression=number(0)),
         group=[code.copy()],
     )
-    return create_scratch(names.labels(q), rows)
+    return create(names, names.labels(q), rows)
 
 
-def insert(
+def released_rows(
     names: LinkedScratch,
     linked: LinkedPlan,
     words: Words,
     levels: Levels,
     one: TablePlan,
-    fresh: Relation,
     *,
     by_rows: bool,
-) -> exp.Insert:
+    typed: bool = False,
+) -> exp.Select:
     """Every row that is left, in an order that released values alone decide, pseudonyms first."""
-    rows = query([], scratch(names.rows(one), "r"))
+    rows = query([], at(names, names.rows(one), "r"))
     gone = exp.Is(this=col("person", "g"), expression=exp.Null())
     if by_rows and one.parent is not None:
         left = every([equal(col("t", "x"), number(one.number)), equal(col("rid", "x"), col("rid", "r"))])
         rows = rows.join(scratch(names.trees, "x"), on=left, copy=False)
     else:
-        rows = left_join(rows, scratch(names.gone, "g"), equal(col("person", "g"), col("person", "r")))
+        rows = left_join(rows, at(names, names.gone, "g"), equal(col("person", "g"), col("person", "r")))
         rows = rows.where(gone, copy=False)
     released: dict[str, exp.Expr] = {}
     for declared in one.plan.quasi:
@@ -66,7 +67,7 @@ def insert(
             released[q.name] = string(q.root)
             continue
         alias = f"l{q.number}"
-        rows = left_join(rows, scratch(names.labels(q), alias), equal(col("code", alias), place.code("r")))
+        rows = left_join(rows, at(names, names.labels(q), alias), equal(col("code", alias), place.code("r")))
         released[q.name] = col("label", alias)
     kept = kept_columns(one)
     for number_, column in enumerate(kept, 1):
@@ -75,10 +76,31 @@ def insert(
     others = [path_of(linked, words, one, levels, "r")]
     others += [as_text(released[c.name].copy()) for c in kept if not isinstance(c.form, Pseudonym)]
     columns = one.plan.columns
-    rows = rows.select(*[released[c.name] for c in columns], copy=False)
-    rows = rows.order_by(*[value.copy() for value in (*first, *others)], copy=False)
-    target = exp.Schema(this=table(fresh.name, fresh.schema), expressions=[ident(c.name) for c in columns])
-    return exp.Insert(this=target, expression=rows)
+    made = {c.name: c for c in one.plan.places[0].columns}
+    shown = [
+        named(typed_as(released[c.name], made[c.name]) if typed else released[c.name], c.name)
+        for c in columns
+    ]
+    rows = rows.select(*shown, copy=False)
+    return rows.order_by(*[value.copy() for value in (*first, *others)], copy=False)
+
+
+def insert(one: TablePlan, fresh: Relation, rows: exp.Select) -> exp.Insert:
+    names = [ident(c.name) for c in one.plan.columns]
+    return exp.Insert(
+        this=exp.Schema(this=table(fresh.name, fresh.schema), expressions=names), expression=rows
+    )
+
+
+def rows_of_keys(one: TablePlan, written: Relation) -> exp.Select:
+    """The same where rows hang on the persons' own: written in the order of their keys, they are soon counted."""
+    keys = [col(mine.name, "t") for mine, _ in one.key]
+    counted = query(
+        [named(exp.Count(this=exp.Star()), "n")], table(written.name, written.schema, "t"), group=keys
+    )
+    return query(
+        [col("n", "c"), exp.Count(this=exp.Star())], subquery(counted, "c"), group=[col("n", "c")]
+    ).order_by(number(1))
 
 
 def rows_of_persons(names: LinkedScratch, one: TablePlan, *, by_rows: bool) -> exp.Select:
@@ -89,14 +111,12 @@ def rows_of_persons(names: LinkedScratch, one: TablePlan, *, by_rows: bool) -> e
         rows = query(counted, scratch(names.trees, "r"), where=here, group=[col("person", "r")])
     else:
         gone = exp.Join(
-            this=scratch(names.gone, "g"), on=equal(col("person", "g"), col("person", "r")), side="LEFT"
+            this=at(names, names.gone, "g"), on=equal(col("person", "g"), col("person", "r")), side="LEFT"
         )
-        left = every(
-            [
-                exp.Is(this=col("person", "g"), expression=exp.Null()),
-                exp.Not(this=exp.Is(this=col("person", "r"), expression=exp.Null())),
-            ]
+        left = exp.Is(this=col("person", "g"), expression=exp.Null())
+        counted = [col("person", "r"), named(exp.Count(this=exp.Star()), "n")]
+        rows = query(
+            counted, at(names, names.rows(one), "r"), joins=[gone], where=left, group=[col("person", "r")]
         )
-        rows = query([col("n", "r")], scratch(names.counts(one), "r"), joins=[gone], where=left)
     found: list[exp.Expr] = [col("n", "c"), exp.Count(this=exp.Star())]
     return query(found, subquery(rows, "c"), group=[col("n", "c")]).order_by(number(1))

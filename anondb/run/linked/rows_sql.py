@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.run.keyed_sql import Key, keyed, with_keys
+from anondb.run.linked.places_sql import at, create, home
 from anondb.run.linked.plan import LinkedPlan, LinkedScratch, TablePlan
 from anondb.run.persons_sql import kept_value
 from anondb.sqltree.build import (
     call,
     cast,
     col,
-    create_scratch,
     equal,
     every,
     left_join,
@@ -32,7 +32,7 @@ from anondb.sqltree.build import (
 )
 from anondb.sqltree.equality import as_text, grouping_value, with_entry
 from anondb.sqltree.released import Pseudonym
-from anondb.sqltree.tables import Quasi, Relation, Scratch, SourceColumn
+from anondb.sqltree.tables import Quasi, Relation, SourceColumn
 
 _BITS = 63  # of a bigint that is not negative
 
@@ -96,8 +96,9 @@ def _word(table_number: int, word: int) -> str:
     return f"p{table_number}_{word + 1}"
 
 
-def column_words(names: Scratch, q: Quasi, words: Words) -> exp.Create:
+def column_words(all_names: LinkedScratch, q: Quasi, words: Words) -> exp.Create:
     """Each value of a column with what it adds to the words of a row."""
+    names = all_names.column(q)
     found: list[exp.Expr] = [named(col(q.raw, "r"), "v")]
     for word, places in words.of_column(q.number).items():
         parts: list[exp.Expr] = []
@@ -108,7 +109,7 @@ def column_words(names: Scratch, q: Quasi, words: Words) -> exp.Create:
         found.append(named(_either(parts), word))
     rows = query(found, scratch(names.raw, "r"))
     rows = with_entry(rows, names, q, as_text(col(q.raw, "r")))
-    return create_scratch(names.packed, rows)
+    return create(all_names, names.packed, rows)
 
 
 def _either(parts: Sequence[exp.Expr]) -> exp.Expr:
@@ -119,23 +120,32 @@ def _either(parts: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def copied_rows(
-    names: LinkedScratch, linked: LinkedPlan, one: TablePlan, words: Words, source: Relation, most: int | None
+    names: LinkedScratch,
+    linked: LinkedPlan,
+    one: TablePlan,
+    words: Words,
+    source: Relation,
+    most: int | None,
+    *,
+    numbered: bool,
 ) -> exp.Create:
     """The rows of a table with those above them; `most` of a person, where that is bounded.
 
-    Rows without a parent have no person; of a bounded number a keyed hash says which are kept.
+    Rows without a parent have no person; of a bounded number a keyed hash says which are kept. Rows are `numbered`
+    where single ones are told apart; numbering them takes one process.
     """
     rid = cast(exp.Window(this=call("row_number")), "int")
     root = one.parent is None
-    found: list[exp.Expr] = [named(rid, "rid")]
-    found += [named(rid.copy(), "person")] if root else [named(col("rid", "u"), "parent"), col("person", "u")]
+    found: list[exp.Expr] = [] if root else [col("person", "u")]
+    if numbered and not root:
+        found += [named(rid, "rid"), named(col("rid", "u"), "parent")]
     found += [col(word, "u") for above in linked.path(one)[:-1] for word in words.of_table[above.number]]
     of_words: dict[str, list[exp.Expr]] = {word: [] for word in words.of_table[one.number]}
     rows = query([], table(source.name, source.schema, "s"))
     for q in one.plan.quasi:
         alias = f"w{q.number}"
         value = equal(col("v", alias), grouping_value(q.column, "s"))
-        rows = left_join(rows, scratch(names.column(q).packed, alias), value)
+        rows = left_join(rows, at(names, names.column(q).packed, alias), value)
         for word in words.of_column(q.number):
             of_words[word].append(call("coalesce", col(word, alias), number(0)))
     found += [named(_either(parts), word) for word, parts in of_words.items()]
@@ -155,10 +165,14 @@ def copied_rows(
                 for place, (mine, _) in enumerate(one.key, 1)
             ]
         )
-        rows = left_join(rows, scratch(names.rows(parent), "u"), same)
-    rows = with_keys(rows.select(*found, copy=False), names.keys)
+        rows = left_join(rows, at(names, names.rows(parent), "u"), same)
+    rows = with_keys(rows.select(*found, copy=False), names.keys, home(names, names.keys.keys))
+    if root:
+        # numbered last: all before that several processes can do
+        found = [named(rid, "person"), *[named(rid.copy(), "rid")] * numbered, star("x")]
+        rows = query(found, subquery(rows.offset(number(0)), "x"))
     if most is None or root:
-        return create_scratch(names.rows(one), rows)
+        return create(names, names.rows(one), rows)
     own = [grouping_value(q.column, "s") for q in one.plan.quasi]
     hashed = keyed(Key.DRAW, [*own, *[col(c.name, "s") for c in kept]])
     order = exp.Order(expressions=[exp.Ordered(this=hashed)])
@@ -166,8 +180,10 @@ def copied_rows(
     ranked = rows.select(named(place, "place"), copy=False)
     bounded = query([star("x")], subquery(ranked, "x"))
     few = exp.LTE(this=col("place", "x"), expression=number(most))
-    return create_scratch(
-        names.rows(one), bounded.where(exp.or_(few, exp.Is(this=col("person", "x"), expression=null())))
+    return create(
+        names,
+        names.rows(one),
+        bounded.where(exp.or_(few, exp.Is(this=col("person", "x"), expression=null()))),
     )
 
 
@@ -209,7 +225,7 @@ def faults_of_key(names: LinkedScratch, child: TablePlan, parent: TablePlan) -> 
     """How many keys of a parent stand in several of its rows."""
     keys = [col(_key(child, place), "r") for place, _ in enumerate(child.key, 1)]
     known = every([exp.Not(this=exp.Is(this=key.copy(), expression=null())) for key in keys])
-    groups = query([number(1)], scratch(names.rows(parent), "r"), where=known, group=keys)
+    groups = query([number(1)], at(names, names.rows(parent), "r"), where=known, group=keys)
     groups.set("having", exp.Having(this=exp.GT(this=exp.Count(this=exp.Star()), expression=number(1))))
     return query([exp.Count(this=exp.Star())], subquery(groups, "g"))
 
@@ -219,7 +235,7 @@ def faults_of_unit(names: LinkedScratch, root: TablePlan) -> exp.Select:
     unit = col("unit", "r")
     counted = query(
         [named(unit, "unit"), named(exp.Count(this=exp.Star()), "n")],
-        scratch(names.rows(root), "r"),
+        at(names, names.rows(root), "r"),
         group=[unit.copy()],
     )
     nobody = exp.Is(this=col("unit", "g"), expression=null())
@@ -241,30 +257,23 @@ def faults_of_unit(names: LinkedScratch, root: TablePlan) -> exp.Select:
     )
 
 
-def counted_rows(names: LinkedScratch, one: TablePlan) -> exp.Create:
-    """How many rows each person has in a table; those without a parent have no person."""
-    found = [col("person", "r"), named(exp.Count(this=exp.Star()), "n")]
-    rows = query(found, scratch(names.rows(one), "r"), group=[col("person", "r")])
-    return create_scratch(names.counts(one), rows)
-
-
 def figures_of_rows(names: LinkedScratch, one: TablePlan) -> exp.Select:
-    """Rows, those without a parent, and the most of a person."""
-    nobody = exp.Is(this=col("person", "g"), expression=null())
-    n = col("n", "g")
-    found = [
-        exp.Sum(this=n),
-        exp.Filter(this=exp.Sum(this=n.copy()), expression=exp.Where(this=nobody)),
-        exp.Filter(this=exp.Max(this=n.copy()), expression=exp.Where(this=exp.Not(this=nobody.copy()))),
-    ]
-    return query(
-        [cast(call("coalesce", figure, number(0)), "bigint") for figure in found],
-        scratch(names.counts(one), "g"),
-    )
+    """Rows, and those without a parent."""
+    nobody = exp.Where(this=exp.Is(this=col("person", "r"), expression=null()))
+    orphans = exp.Filter(this=exp.Count(this=exp.Star()), expression=nobody)
+    return query([exp.Count(this=exp.Star()), orphans], at(names, names.rows(one), "r"))
+
+
+def most_rows(names: LinkedScratch, one: TablePlan) -> exp.Select:
+    """The most rows that a person has in a table."""
+    counted = query([named(exp.Count(this=exp.Star()), "n")], at(names, names.rows(one), "r"),
+                    group=[col("person", "r")])  # fmt: skip
+    most = call("coalesce", exp.Max(this=col("n", "g")), number(0))
+    return query([cast(most, "bigint")], subquery(counted, "g"))
 
 
 def without_orphans(names: LinkedScratch, one: TablePlan) -> exp.Delete:
     """Rows without a parent; of the table of persons, those that name nobody."""
     what = "unit" if one.parent is None else "person"
     orphan = exp.Is(this=col(what, "r"), expression=null())
-    return exp.Delete(this=scratch(names.rows(one), "r"), where=exp.Where(this=orphan))
+    return exp.Delete(this=at(names, names.rows(one), "r"), where=exp.Where(this=orphan))

@@ -93,6 +93,9 @@ def measure(
             question = sql.count(_place(table, fresh))
             [[n]] = engine.ask_release(f"count {table.label}", question, row(n=MANY))
         rows.append(int(n))
+    for table in linked.tables if fresh is not None else ():
+        place = _place(table, fresh)
+        job.db.run(Statement(f"release statistics {table.label}", sql.analyze(place)))
     [[k]] = engine.ask_release("persons", _K, row(k=MANY), (described, knows))
     reached: list[Reached] = []
     for one in models.judged if models is not None else ():

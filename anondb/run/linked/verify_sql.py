@@ -33,6 +33,11 @@ def count(release: Relation) -> exp.Select:
     return query([exp.Count(this=exp.Star())], table(release.name, release.schema, "t"))
 
 
+def analyze(release: Relation) -> exp.Analyze:
+    """So that the planner knows how many labels there are."""
+    return exp.Analyze(tables=[table(release.name, release.schema)])
+
+
 def known(
     names: LinkedScratch, described: str, knows: str, of_table: str, sensitive: Sensitive, null_code: int
 ) -> exp.Create:
