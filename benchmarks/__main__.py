@@ -31,6 +31,7 @@ from benchmarks import (
     nights,
     ontology,
     optimal,
+    scale_out,
     whole,
 )
 from benchmarks.options import Options
@@ -52,6 +53,7 @@ BENCHMARKS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "nights": nights.run,
     "ontology": ontology.run,
     "optimal": optimal.run,
+    "scale-out": scale_out.run,
     "whole": whole.run,
     "wide": whole.run_wide,
 }

@@ -75,6 +75,19 @@ def is_here(connection: Connection) -> bool:
     return bool(here)
 
 
+def require_coordinator(connection: Connection) -> None:
+    """Raises at a worker: what it knows of a cluster is its own part."""
+    if not is_here(connection):
+        return
+    with translated("reading the catalogue of Citus"):
+        [(is_worker,)] = connection.execute(_IS_WORKER).fetchall()
+    if is_worker:
+        raise UsageError(
+            "this is a worker of a Citus cluster, and a run starts at the coordinator",
+            hint="give the coordinator's address in --dsn",
+        )
+
+
 def with_distribution(connection: Connection, source: SourceInfo) -> SourceInfo:
     """A source with how it is distributed, if it is, and with the statistics of its shards."""
     if not is_here(connection):
@@ -84,12 +97,6 @@ def with_distribution(connection: Connection, source: SourceInfo) -> SourceInfo:
         found: list[tuple[Any, ...]] = connection.execute(_TABLES, place).fetchall()
         if not found:
             return source
-        [(is_worker,)] = connection.execute(_IS_WORKER).fetchall()
-    if is_worker:
-        raise UsageError(
-            "this is a worker of a Citus cluster, and a run starts at the coordinator",
-            hint="give the coordinator's address in --dsn",
-        )
     tables = tuple(Relation(schema, name) for schema, name, *_ in found)
     statistics = [_statistics(connection, table) for table in tables]
     column = _column(connection, source.relation, {name for _, _, name, *_ in found})

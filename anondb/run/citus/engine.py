@@ -144,9 +144,9 @@ class CitusEngine(PostgresEngine):
         self._distribute("distribute persons", persons, stage_sql.PERSON, None)
         self.db.run(Statement("persons", stage_sql.insert_persons(stage, persons), note=_SPREAD))
         fewest = Statement("count persons", stage_sql.fewest_persons(persons), answers=row(persons=MANY))
-        [counted] = self.db.one(fewest)
+        counted = self.db.rows(fewest)
         self.db.run(Statement("drop persons", stage_sql.drop(persons)))
-        return int(counted)
+        return int(counted[0][0]) if counted else 0
 
     @property
     def _released(self) -> list[SourceColumn]:

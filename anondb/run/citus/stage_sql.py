@@ -180,14 +180,10 @@ def insert_persons(stage: Relation, persons: Relation) -> exp.Insert:
 
 
 def fewest_persons(persons: Relation) -> exp.Select:
-    """The smallest number of persons in a class that was written."""
+    """The smallest number of persons in a class that was written, if there is one."""
     count = exp.Count(this=exp.Distinct(expressions=[col(PERSON, "t")]))
-    each = query(
-        [named(count, "p")],
-        table(persons.name, persons.schema, "t"),
-        group=[col("class", "t")],
-    )
-    return query([call("coalesce", exp.Min(this=col("p", "c")), number(0))], subquery(each, "c"))
+    each = query([named(count, "p")], table(persons.name, persons.schema, "t"), group=[col("class", "t")])
+    return each.order_by(number(1)).limit(number(1))
 
 
 def drop(relation: Relation) -> exp.Drop:
