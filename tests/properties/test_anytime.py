@@ -9,10 +9,10 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anondb.methods.full_domain import anytime, datafly, optimal
+from anondb.methods.full_domain import anytime, bounding, datafly, optimal
 from anondb.methods.full_domain import objective as objectives
 from anondb.methods.full_domain.bounding import lower_bound
 from anondb.methods.full_domain.grid import Grid, Partial
@@ -125,6 +125,18 @@ def test_no_node_has_less_penalty_than_the_bound(table: Table, name: str, checks
             penalty = objective.penalty(node, table.ask(node))
             assert bound <= penalty
             assert short.bound is None or short.bound <= penalty
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tables(), st.sampled_from(["loss", "semantic"]), st.integers(0, 60), st.integers(1, 3))
+def test_groups_of_any_size_bound_every_node_from_below(
+    monkeypatch: pytest.MonkeyPatch, table: Table, name: str, checks: int, columns: int
+) -> None:
+    monkeypatch.setattr(bounding, "_COLUMNS", columns)
+    objective = table.objective(name)
+    bound = lower_bound(table.lattice(), table.demand, objective, checks)
+    accepted = [node for node in table.every_node() if table.demand.accepts(table.ask(node))]
+    assert all(bound <= objective.penalty(node, table.ask(node)) for node in accepted)
 
 
 def test_the_same_seed_and_number_of_checks_look_at_the_same_nodes_and_more_checks_find_nothing_worse() -> (

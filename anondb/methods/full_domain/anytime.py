@@ -56,7 +56,7 @@ def search(lattice: Lattice, demand: Demand, objective: Objective) -> Levels | N
 def improved(lattice: Lattice, demand: Demand, objective: Objective) -> Levels | None:
     """Datafly's node and what single steps make of it: the start of every search that may be cut short."""
     lattice.demand = demand
-    datafly.search(lattice, demand, objective)
+    datafly.halved(lattice, demand, objective)
     _Search(lattice, demand, objective).climb()
     return _best(lattice, demand, objective)
 

@@ -15,24 +15,30 @@ from anondb.methods.full_domain.grid import Node, Partial
 from anondb.methods.full_domain.lattice import Demand, Lattice, NodeFigures
 from anondb.methods.full_domain.objective import Additive, Objective
 
-_COLUMNS = 6  # of a group at most
+_COLUMNS = 6  # of the first groups at most
 _SLACK = 2.0**-30
 """What a bound that is computed in another order than a penalty stays below it."""
 
 
 def lower_bound(lattice: Lattice, demand: Demand, objective: Objective, checks: int) -> float:
-    """No node's penalty is below it; with more checks it is closer."""
+    """No node's penalty is below it; with more checks it is closer: once small groups are told, larger ones are asked."""
     if not isinstance(objective, Additive):
         return objective.floor(lattice.grid.lowest)
-    groups = _groups(lattice)
-    found = [_of_group(lattice, demand, objective, group, checks // len(groups)) for group in groups]
-    return max(sum(found) - _SLACK, 0.0)
+    bound, size, last = 0.0, _COLUMNS, lattice.checks + checks
+    while True:
+        groups = _groups(lattice, size)
+        each = (last - lattice.checks) // len(groups)
+        found = [_of_group(lattice, demand, objective, group, each) for group in groups]
+        bound = max(bound, sum(found) - _SLACK)
+        if len(groups) == 1 or lattice.checks >= last or lattice.is_spent():
+            return bound
+        size = -(-len(lattice.grid.shape) // (len(groups) - 1))
 
 
-def _groups(lattice: Lattice) -> list[list[int]]:
-    """Groups of columns, each with some of many values and some of few."""
+def _groups(lattice: Lattice, size: int) -> list[list[int]]:
+    """Groups of so many columns at most, each with some of many values and some of few."""
     columns = sorted(range(len(lattice.grid.shape)), key=lambda column: -lattice.nodes[column][0])
-    number = -(-len(columns) // _COLUMNS)
+    number = -(-len(columns) // size)
     return [sorted(columns[first::number]) for first in range(number)]
 
 

@@ -128,7 +128,7 @@ class FullDomain(ReleaseMethod):
                     f"quasi-identifier {quoted(name)} has no hierarchy, and {self.name} needs one", ANY_TYPE
                 )
 
-        if policy.method.get("recode") == LOCAL:
+        if policy.method.get("recode") == LOCAL and LOCAL in self.options.get("recode", ()):
             self._check_local(spot.at("method", "recode"), policy)
 
     def _check_local(self, spot: Spot, policy: PolicyKeys) -> None:
