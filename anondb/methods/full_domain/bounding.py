@@ -21,7 +21,7 @@ _SLACK = 2.0**-30
 
 
 def lower_bound(lattice: Lattice, demand: Demand, objective: Objective, checks: int) -> float:
-    """No node's penalty is below it; with more checks it is closer: once small groups are told, larger ones are asked."""
+    """No node has a penalty below it; with more checks, which larger groups of columns are asked with, it is closer."""
     if not isinstance(objective, Additive):
         return objective.floor(lattice.grid.lowest)
     bound, size, last = 0.0, _COLUMNS, lattice.checks + checks
