@@ -215,8 +215,14 @@ def _privacy(spot: Spot, keys: Table, tables: Sequence[Table], roots: Sequence[T
             'suppress = "cells" is of one table: of several, whole persons or rows are left out',
             'leave the key out, or set suppress = "rows"',
         )
+    if privacy.get("changes") == "hold":
+        yield Problem(
+            place,
+            'changes = "hold" follows the persons of one table, and those of several are not followed over time',
+            'leave changes out: a release that would change is refused; changes = "free" publishes it all the same',
+        )
     for key in OVER_TIME:
-        if key in privacy:
+        if key in privacy and key != "changes":
             yield Problem(
                 place,
                 f"{key} is of one table: persons of several are not followed over time",

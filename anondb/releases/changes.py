@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from anondb.errors import LockedError, UnsatisfiableError, UsageError
+from anondb.releases.follow import changes_of_tables
 from anondb.releases.following import FREE, RESTART, Followed
 from anondb.releases.values_sql import column_code
 from anondb.run.statement import Runner, Statement
@@ -33,7 +34,7 @@ def refuse_or_warn(engine: Engine, plan: Plan, fresh: Relation) -> tuple[str, ..
     """What the caller is told of a release, besides what is in it; raises where it must not be published."""
     following = plan.following
     if following is None:
-        return ()
+        return _of_tables(engine, plan, fresh)
     if following.bound:
         _compared(engine, plan, fresh)
     if following.first:
@@ -49,6 +50,27 @@ def refuse_or_warn(engine: Engine, plan: Plan, fresh: Relation) -> tuple[str, ..
         return (
             "changes are free, and how many there are could not be told: somebody is altering the last release",
         )
+
+
+def _of_tables(engine: Engine, plan: Plan, fresh: Relation) -> tuple[str, ...]:
+    """Persons of linked tables are not followed: whoever has two releases joins them by the pseudonyms."""
+    if plan.linked is None or changes_of_tables(plan.policy) == FREE:
+        return ()
+    came = gone = 0
+    for place in plan.places:
+        if place.replaces:
+            more, less, *_ = engine.release_changes(place, fresh, [place.columns[0].name], 2)
+            came, gone = came + more, gone + less
+    reshaped = any(place.oid is not None and not place.replaces for place in plan.places)
+    if came or gone or reshaped:
+        what = "a table has other columns" if reshaped else f"{came:,} rows are new and {gone:,} are gone"
+        raise UsageError(
+            f"the tables would differ from the last release: {what}, and whoever has both can join them by the "
+            "pseudonyms and knows whose rows these are",
+            hint='set changes = "free" in [privacy] to publish it all the same, or release with another scope to '
+            "other targets",
+        )
+    return ()
 
 
 def close(

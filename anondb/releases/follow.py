@@ -133,6 +133,12 @@ def started(db: Runner, plan: Plan, target: str) -> Plan:
     return replace(plan, following=replace(following, series=series))
 
 
+def changes_of_tables(policy: Policy) -> str:
+    """Of linked tables, whose persons are not followed: only who says so publishes what has changed."""
+    changes = policy.privacy.changes or _usual()
+    return FREE if changes == FREE else REFUSE
+
+
 def _usual() -> str | None:
     """What the caller's environment says of policies that say nothing."""
     said = os.environ.get(USUAL)

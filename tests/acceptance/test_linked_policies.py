@@ -114,7 +114,7 @@ WRONG = {
     "a unit that persons share": (changed(privacy__unit="sex"), "names the persons, and has the role quasi"),
     "no k": (changed(privacy__k=None), "k is missing"),
     "too much knowledge": (changed(privacy__knows=3), 'must be 0, 1, 2 or "all", not 3'),
-    "changes over time": (changed(privacy__changes="hold"), "changes is of one table: persons of several"),
+    "changes over time": (changed(privacy__changes="hold"), "those of several are not followed over time"),
     "those who leave": (changed(privacy__leavers="drop"), "leavers is of one table: persons of several"),
     "a key over time": (changed() | {"key": "patient_id"}, 'unknown key "key"'),
     "masks": (changed(privacy__suppress="mask"), "whole persons or rows are left out"),
@@ -345,6 +345,22 @@ def test_a_linked_release_has_a_plan_a_history_and_a_report(hospital: Database, 
     assert release.result.as_json()["knows"] == 1
     found = hospital.evaluate(release.result.run)
     assert {metric.name for metric in found.metric_values} >= {"gen_iloss", "suppressed_share"}
+
+
+def test_tables_that_would_change_are_refused_unless_changes_are_free(
+    hospital: Database, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pseudonyms join two releases: a row that came is one of a person who is known."""
+    monkeypatch.delenv("ANONDB_CHANGES")
+    hospital.run(POLICY)
+    assert hospital.run(POLICY).result.released == 40  # the same rows tell nothing
+    connection.execute("insert into hospital.visits values (500, 7, 'a', 'ulcer')")
+    for policy in (POLICY, changed(privacy__changes="refuse"), changed() | {"scope": "another"}):
+        with pytest.raises(UsageError, match="whoever has both can join them by the pseudonyms"):
+            hospital.run(policy)
+    assert connection.execute("select count(*) from other.visits").fetchall() == [(120,)]
+    hospital.run(changed(privacy__changes="free"))
+    assert connection.execute("select count(*) from other.visits").fetchall() == [(121,)]
 
 
 def test_algorithms_are_compared_on_linked_tables(hospital: Database) -> None:
