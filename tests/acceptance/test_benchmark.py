@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from anondb.errors import UsageError
-from benchmarks import adult, against, command, le_diversity, nights, optimal, tables, whole
+from benchmarks import adult, against, command, le_diversity, lives, nights, optimal, tables, whole
 from benchmarks.options import Options
 
 pytestmark = pytest.mark.once  # another server version would say the same
@@ -108,6 +108,17 @@ def test_a_night_after_another_is_measured_on_rows_of_which_some_change(server: 
     assert case["refresh_ratio"] == pytest.approx(ratio, rel=0.05, abs=0.5)
     with pytest.raises(UsageError, match="--changed"):
         nights.run(Options(rows=(3000,), changed=0.0, dsn=server))
+
+
+def test_persons_are_followed_night_by_night(server: str) -> None:
+    found = lives.run(Options(rows=(1500,), changed=0.02, nights=2, dsn=server))
+    assert [(case["models"], case["leavers"]) for case in found["cases"]] == [
+        ("k = 5", "delay"), ("k = 5", "drop"), ("k = 5, l = 3", "delay"), ("k = 5, l = 3", "drop"),
+    ]  # fmt: skip
+    for case in found["cases"]:
+        assert (case["nights"], case["each_night"]) == (2, 15)
+        assert case["fewest"] >= 5
+        assert (case["departed_at_end"] > 0) == (case["leavers"] == "delay")
 
 
 def test_a_whole_command_is_measured_on_rows_of_which_many_differ(server: str, tmp_path: Path) -> None:

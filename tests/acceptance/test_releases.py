@@ -220,6 +220,27 @@ def test_another_policy_searches_again_and_follows_the_rule(wards: Clinic) -> No
     assert wards.cli("verify", "share.admissions").returncode == 0
 
 
+def test_joiners_with_one_value_are_withheld_and_tell_nothing_later(wards: Clinic) -> None:
+    diverse = policy(wards, privacy='k = 3\nl_diversity = { column = "diagnosis", l = 2 }')
+    wards.publish(diverse)
+    [(batch,)] = wards.execute("select s.batch from anondb.series as s")
+    join = "insert into hospital.wards select {} + i, 25, 'Z0', '{}' from generate_series(1, {}) as i"
+    wards.execute(join.format(1000, "Mumpox", batch))
+    before = wards.execute(ROWS)
+    second = wards.publish(diverse)
+    assert (second["series"]["failed"], second["series"]["waiting"]) == (batch, 0)
+    wards.execute(join.format(2000, "Hushosis", 1))
+    third = wards.publish(diverse)
+    # with another beside them they would meet the model, and it would be known which value they have
+    assert (third["series"]["withheld"], third["series"]["waiting"]) == (batch, 1)
+    assert wards.execute(ROWS) == before
+    assert wards.cli("verify", "share.admissions").returncode == 0
+    wards.execute(
+        "update anondb.cohort set persons = persons - 1, began_with = began_with - 1 where since = 2"
+    )
+    assert wards.cli("verify", "share.admissions").returncode == 3
+
+
 def test_the_ledger_holds_no_value_of_the_data(wards: Clinic) -> None:
     wards.publish(policy(wards, privacy='k = 4\nl_diversity = { column = "diagnosis", l = 2 }'))
     kept = wards.execute(
