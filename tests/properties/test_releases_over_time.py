@@ -115,3 +115,43 @@ def test_many_rows_more_of_a_census_tell_nobody(
     db: Database, connection: Connection, changes: str, tells: bool
 ) -> None:
     assert (told_of_those_who_joined(db, connection, changes) > 0) == tells
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("leavers", ["delay", "drop"])
+@pytest.mark.parametrize(
+    "demanded",
+    [
+        {"l_diversity": {"column": "value", "l": 2, "kind": "entropy"}},
+        {"l_diversity": {"column": "value", "l": 2, "kind": "recursive", "c": 3.0}},
+        {"t_closeness": {"column": "value", "t": 0.6}},
+        {"unit": "id", "l_diversity": LOOKS},
+        {"unit": "id"},
+        {"nulls": "value", "l_diversity": LOOKS},
+    ],
+)
+def test_other_models_and_persons_of_several_rows_hold_too(
+    db: Database, connection: Connection, demanded: dict[str, Any], leavers: str
+) -> None:
+    several = "unit" in demanded
+    clinic = Clinic(connection, random.Random(7))
+    clinic.make(120, key="" if several else "primary key")
+    document = (
+        policy(changes="hold", leavers=leavers, **demanded) | {"key": "id"}
+        if not several
+        else policy(changes="hold", leavers=leavers, **demanded)
+    )
+    histories = Histories()
+    for night in range(10):
+        _, rows = publish(db, document)
+        histories.releases.append(rows)
+        assert {one.holds for one in db.releases.verify("share.patients")} <= {True, None}
+        clinic.night()
+        if several:
+            for person in clinic.dice.sample(range(120), 3):
+                clinic.add(person)
+        if night == 3:
+            connection.execute("update clinic.patients set value = null where tag % 17 = 0")
+            connection.execute("update clinic.patients set age = null where tag % 23 = 0")
+    for cohort in histories.cohorts():
+        assert len(cohort) >= 3
