@@ -41,7 +41,7 @@ TASKS: dict[str, str] = {
     "identifying_columns",
     "What do two releases tell together?": "released_together overlapping_labels",
     "What is a release worth?": "utility gen_iloss sem_iloss semantic_sse non_uniform_entropy discernibility "
-    "average_class_size coverage covers",
+    "average_class_size coverage covers number_figures value_loss spread_within",
     "How are releases and runs?": "health",
     "How much meaning does a hierarchy lose?": "vgh_gsl vgh_set_gsl level_gsl trans_gsl node_gsl gsl_rating "
     "vgh_faults vgh_senses choose_sense vgh_structure vgh_aspects rank_vghs",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _TITLES = {
     "models": "Classes, and the models reached",
     "utility": "Utility: what the release is worth",
+    "values": "Numbers: what computing with those that have changed gives",
     "clusters": "Clusters: are the groups of the originals those of the release?",
     "linkage": "Linkage: released records that find their original",
     "risk": "Risk: how surely a record is the right one",
@@ -42,8 +43,8 @@ def print_evaluation(evaluation: Evaluation, *, columns: bool = False) -> None:
 
 
 def _is_about(metric: MetricValue) -> bool:
-    """A sensitive column is what a metric is about, and no part of a whole."""
-    return describe(metric.name).scope == "sensitive column"
+    """A column is what a metric is about, and no part of a whole."""
+    return describe(metric.name).is_about_column
 
 
 def _print_head(evaluation: Evaluation) -> None:

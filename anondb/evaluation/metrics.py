@@ -92,6 +92,18 @@ CATALOGUE = (
            "DOD where it is greatest."),
     Metric("suppressed_share", "Suppressed share", "utility", "lower", "share", "release",
            "The share of the records that were left out."),
+    # what computing with its numbers gives: of columns that are released changed, or as numbers of their class
+    Metric("value_mean", "Mean of", "values", "none", "number", "numbers",
+           "The mean of a column of numbers that the release has changed, in the source and in the release."),
+    Metric("value_deviation", "Standard deviation of", "values", "none", "number", "numbers",
+           "How far the numbers of a column lie from their mean, in the source and in the release."),
+    Metric("value_correlation", "Correlation of", "values", "none", "number", "numbers",
+           "Pearson's correlation with another column of numbers: the one with which it has changed most."),
+    Metric(
+        "value_loss", "Values moved in", "values", "lower", "share", "numbers",
+        "The mean square by which values moved, as a share of what it would be if all records had exchanged theirs: "
+        "0% is the original, and 100% tells nothing of a record.",
+    ),
     # whether its groups are those of the originals
     Metric("rand", "Rand index", "clusters", "higher", "share", "release",
            "The share of pairs of records on which a clustering of the originals and one of the release agree."),

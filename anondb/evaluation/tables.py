@@ -16,6 +16,7 @@ from anondb.evaluation.by_ontology import keep_meant, with_meaning
 from anondb.evaluation.evaluation import Evaluation, ordered
 from anondb.evaluation.metric_value import MetricValue, values_or_reasons
 from anondb.evaluation.metrics import GROUPS, LINKED, LINKED_UTILITY
+from anondb.evaluation.numbers import MOST, Compared, compared_numbers
 from anondb.evaluation.two_tables import EvaluationRequest, Tables, look_up
 from anondb.models.model import ClassModel, Protected
 from anondb.models.registry import CLASS_MODELS
@@ -66,6 +67,8 @@ select d.name, d.of_column, d.value, d.note
 from anondb.attribute_disclosure($1::text::regclass, $2::name[], $3::name, roots => $4::text[]) as d
 """
 
+_MOVED = "select anondb.value_loss($1::text::regclass, $2::text::regclass, $3::name, $4::name)"
+
 _PERSONS = "anondb_persons"
 _OF_POPULATION = ("journalist", "marketer", "population_uniques")
 _ORDERED = "ND"  # categories of types whose order means something: numbers and dates
@@ -113,7 +116,7 @@ class _Evaluating:
                 f"{self.request.original} only {before.rows:,}",
                 hint="is it a release of this table, and are the two in the right order?",
             )
-        figures = [*self._linked(), *self._classes(before, after), *self._risk()]
+        figures = [*self._linked(), *self._numbers(), *self._classes(before, after), *self._risk()]
         for column in self.request.sensitive:
             figures += [*self._models(column), *self._disclosure(column)]
         return Evaluation(
@@ -198,6 +201,34 @@ class _Evaluating:
             *self._linkage(query, vghs),
             *values_or_reasons(self.db, GROUPS["clusters"], agreement),
         ]
+
+    def _numbers(self) -> list[MetricValue]:
+        """Of columns that are numbers in both tables, those whose numbers are not as they were."""
+        original, release = self.tables.original.categories, self.tables.release.categories
+        named = [*self.quasi, *(column for column in release if column not in self.quasi)]
+        columns = [
+            Compared(column, column, True)
+            for column in named
+            if original.get(column) == release.get(column) == "N" and column != self.request.key
+        ]
+
+        def numbers() -> Iterable[MetricValue]:
+            asked = [
+                lambda ask, table=table: self.db.rows(ask(table)) for table in (self.original, self.release)
+            ]
+            found = list(compared_numbers(columns, *asked))
+            alone = [figure for figure in found if figure.name != "value_correlation"]
+            changed = {figure.column for figure in alone if figure.value != figure.before}
+            if self.request.key is not None:
+                for column in columns[:MOST]:
+                    given = (self.original, self.release, self.request.key, column.released)
+                    statement = Statement("moved values", _MOVED, given, answers=row(moved=0.0))
+                    moved = MetricValue("value_loss", column.released, self.db.one(statement)[0])
+                    changed |= {column.released} if moved.value else set()
+                    found.append(moved)
+            return (figure for figure in found if figure.column in changed)
+
+        return values_or_reasons(self.db, GROUPS["values"], numbers) if columns else []
 
     def _linkage(self, query: str, vghs: Sequence[str | None]) -> Iterable[MetricValue]:
         for matching in ("text", "coverage", "hierarchy", "semantic"):

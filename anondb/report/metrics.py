@@ -9,6 +9,7 @@ from anondb.report.model import ReportedMetric
 # where a report shows a group; the models have a part of their own, and what a run did is shown by comparisons
 _SECTIONS = {
     "utility": "utility",
+    "values": "utility",
     "clusters": "utility",
     "risk": "risk",
     "linkage": "risk",
@@ -19,7 +20,7 @@ _GROUPS = list(_SECTIONS)
 
 def section_of(metric: Metric) -> str:
     """Utility or risk; empty for what is neither, or only a count that is neither good nor bad."""
-    return _SECTIONS.get(metric.group, "") if metric.better else ""
+    return _SECTIONS.get(metric.group, "") if metric.better or metric.group == "values" else ""
 
 
 def place(name: str) -> tuple[int, int] | None:
@@ -41,8 +42,7 @@ def reported(
 ) -> ReportedMetric:
     """A metric with its definition; `section` is for metrics that the catalogue does not have."""
     metric = metrics.describe(name)
-    # a sensitive column is no part of a whole, but what the metric is about
-    about = column if metric.scope == "sensitive column" else None
+    about = column if metric.is_about_column else None
     return ReportedMetric(
         name=name,
         label=metric.label if about is None else f"{metric.label}: {about}",

@@ -90,7 +90,9 @@ class Counting(ABC):
 
     def evaluated(self) -> Evaluating:
         """What all metrics of the run need to know."""
-        return Evaluating(self.db, self.plan, self.names, self.encoded, self.outcome, self.fresh)
+        return Evaluating(
+            self.db, self.plan, self.names, self.encoded, self.outcome, self.fresh, engine=self.job.engine
+        )
 
     def lattice(self) -> Account | None:
         """What a report shows of the lattice that was searched, if there is one."""

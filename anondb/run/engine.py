@@ -83,6 +83,10 @@ class Engine(Protocol):
         """The answer to a question that only the rows of the release can answer."""
         ...
 
+    def ask_again(self, ask: Callable[[Relation], Statement]) -> list[tuple[Any, ...]]:
+        """The answer to what an evaluation has to ask of the source once more."""
+        ...
+
     def copy_release(self, name: str, copy: Node) -> None:
         """A copy of the release's rows as the run has coded them, for questions that need the codes."""
 
@@ -220,6 +224,9 @@ class PostgresEngine:
         self, name: str, question: Node | str, answers: Answer, parameters: Sequence[object] = ()
     ) -> list[tuple[Any, ...]]:
         return self.db.rows(Statement(name, question, parameters, answers))
+
+    def ask_again(self, ask: Callable[[Relation], Statement]) -> list[tuple[Any, ...]]:
+        return self.db.rows(ask(self.plan.source))
 
     def copy_release(self, name: str, copy: Node) -> None:
         self.db.run(Statement(name, copy))

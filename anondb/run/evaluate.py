@@ -16,7 +16,9 @@ from anondb.run import covered_sql as covering
 from anondb.run import encode_sql as encode
 from anondb.run import linked_sql as linked
 from anondb.run import verify_sql as audit
+from anondb.run.changed_values import changed_values, has_changed_numbers
 from anondb.run.encode import Encoded, chosen_levels
+from anondb.run.engine import Engine
 from anondb.run.link import Link, every_cell, put_down
 from anondb.run.plan import Plan
 from anondb.run.risen_sql import risen
@@ -77,6 +79,7 @@ class Evaluating:
     outcome: Levels | Classes
     fresh: Relation
     by_meaning: ByMeaning | None = None  # of methods that replace values by similar ones
+    engine: Engine | None = None  # what has to ask the source once more is left out without it
 
     @property
     def quasi(self) -> list[str]:
@@ -105,6 +108,8 @@ def evaluate(run: Evaluating, published: Published, *, full: bool) -> list[Metri
         *_sizes(run, published),
         *values_or_reasons(run.db, GROUPS["risk"], lambda: _risk(run)),
     ]
+    if run.engine is not None and has_changed_numbers(run):
+        figures += values_or_reasons(run.db, GROUPS["values"], lambda: changed_values(run))
     for column in run.plan.policy.sensitive:
         found = values_or_reasons(
             run.db, GROUPS["disclosure"], partial(_disclosure, run, published, column.name)

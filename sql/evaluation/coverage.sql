@@ -68,8 +68,31 @@ begin atomic
           from unnest(labels) as l (label)
           cross join lateral (
               select regexp_match(l.label,
-                                  '^([[(])\s*([^,]+?)\s*,\s*([^,]+?)\s*([])])$') as parts) as p
+                                  '^([[(])\s*"?([^,"]+?)"?\s*,\s*"?([^,"]+?)"?\s*([])])$')
+                  as parts) as p
           where p.parts is not null
+          union all
+          -- ranges of PostgreSQL that have no end, and what lies beyond a cap
+          select l.label, coalesce(anondb.as_point(o.parts[2], read_ranges.kind), '-Infinity'),
+                 coalesce(anondb.as_point(o.parts[3], read_ranges.kind), 'Infinity'),
+                 o.parts[1] = '[', o.parts[4] = ']'
+          from unnest(labels) as l (label)
+          cross join lateral (
+              select case
+                  when l.label ~ '^[<]' then array['(', null, substr(l.label, 2), ')']
+                  when l.label ~ '^[>]' then array['(', substr(l.label, 2), null, ')']
+                  when l.label ~ '^[^[(].*[+]$' then array['[', rtrim(l.label, '+'), null, ')']
+                  else regexp_match(l.label, '^([[(])"?([^,"]*)"?,"?([^,"]*)"?([])])$')
+              end as parts) as o
+          where read_ranges.kind <> 'other' and o.parts is not null
+            and nullif(o.parts[2], '') is null <> (nullif(o.parts[3], '') is null)
+            and (nullif(o.parts[2], '') is null
+                 or anondb.as_point(o.parts[2], read_ranges.kind) is not null)
+            and (nullif(o.parts[3], '') is null
+                 or anondb.as_point(o.parts[3], read_ranges.kind) is not null)
+          union all
+          select l.label, '-Infinity', 'Infinity', true, true
+          from unnest(labels) as l (label) where read_ranges.kind <> 'other' and l.label = '(,)'
           union all
           -- the units of anondb.date_label
           select l.label, extract(epoch from u.first_day),
@@ -90,7 +113,7 @@ begin atomic
 end;
 comment on function anondb.read_ranges(text[], text) is
 'Those labels that are ranges of points of this kind, [17, 22) or (2, 3.5], or calendar units, '
-'each once as often as it is given.';
+'each once as often as it is given. Ranges without an end, [90,) or 90+, go to infinity.';
 
 create function anondb.coverage(
     originals text[], released text[], leaves text[] = null, labels text[] = null)

@@ -20,7 +20,9 @@ begin atomic
     ), whole as materialized (
         select sum(a.n) as records, count(a.value) as different, min(k.kind) as kind,
                max(anondb.as_point(a.value, k.kind))
-                   - min(anondb.as_point(a.value, k.kind)) as spread
+                   - min(anondb.as_point(a.value, k.kind)) as spread,
+               max(anondb.as_point(a.value, k.kind)) as highest,
+               min(anondb.as_point(a.value, k.kind)) as lowest
         from original as a cross join kind as k
     ), covered as materialized (
         select quote_nullable(k.original) as o_key, quote_nullable(k.released_value) as r_key
@@ -31,8 +33,12 @@ begin atomic
         select k.r_key, count(a.value) as different, sum(a.n) as records
         from covered as k join original as a on a.o_key = k.o_key group by k.r_key
     ), width as materialized (
-        select distinct on (w.label) quote_nullable(w.label) as r_key, w.high - w.low as width
+        -- a range without an end takes up what the originals do
+        select distinct on (w.label) quote_nullable(w.label) as r_key,
+               case when w.high = 'Infinity' then greatest(h.highest, w.low) else w.high end
+               - case when w.low = '-Infinity' then least(h.lowest, w.high) else w.low end as width
         from kind as k
+        cross join whole as h
         cross join lateral anondb.read_ranges(array(select distinct c.r from cell as c),
                                               k.kind) as w
         order by w.label
