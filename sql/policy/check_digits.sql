@@ -20,6 +20,42 @@ begin
         return cardinality(v_digits) = cardinality(weights) - 1
            and (select sum(d.digit * weights[d.place]) % weights[cardinality(weights)]
                 from unnest(v_digits) with ordinality as d (digit, place)) = 0;
+    when 'remainder' then  -- the last weight is the modulus; of a negative one what misses to it
+        return cardinality(v_digits) = cardinality(weights)
+           and (select case when weights[cardinality(weights)] > 0
+                            then (s.total % s.modulus + s.modulus) % s.modulus % 10
+                            else (s.modulus - s.total % s.modulus) % 10 end
+                from (select sum(d.digit * weights[d.place]) as total,
+                             abs(weights[cardinality(weights)]) as modulus
+                      from unnest(v_digits) with ordinality as d (digit, place)
+                      where d.place < cardinality(weights)) as s) = v_digits[cardinality(v_digits)];
+    when 'verhoeff' then  -- Verhoeff 1969: products and permutations of the dihedral group D5
+        for v_digit in
+            select substr('012345678915762830945803796142891604352794531268704286573901'
+                          '27938064157046913258',
+                          ((v.place - 1) % 8 * 10 + v.digit + 1)::int, 1)::int
+            from (select d.digit, cardinality(v_digits) - d.place + 1 as place
+                  from unnest(v_digits) with ordinality as d (digit, place)) as v order by v.place
+        loop
+            v_carry := substr('012345678912340678952340178956340128956740123956785987604321'
+                              '6598710432765982104387659321049876543210',
+                              v_carry * 10 + v_digit + 1, 1)::int;
+        end loop;
+        return v_carry = 0 and cardinality(v_digits) > 0;
+    when 'letter31' then  -- the letter of the remainder of all digits but the last sign
+        return right(v_text, 1) = substr('0123456789ABCDEFHJKLMNPRSTUVWXY', (
+            nullif(regexp_replace(left(v_text, -1), '[^0-9]', '', 'g'), '')::numeric % 31)::int
+            + 1, 1);
+    when 'codice_fiscale' then  -- signs in odd places have values of their own
+        return length(v_text) = 16 and v_text ~ '^[0-9A-Z]+$' and right(v_text, 1) = chr(65 + (
+            select (sum(case when c.place % 2 = 0 then c.value
+                             else (array[1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6,
+                                         8, 12, 14, 16, 10, 22, 25, 24, 23])[c.value + 1] end)
+                    % 26)::int
+            from (select p.place, case when p.sign ~ '[0-9]' then p.sign::int
+                                       else ascii(p.sign) - 65 end as value
+                  from regexp_split_to_table(left(v_text, 15), '') with ordinality
+                       as p (sign, place)) as c));
     when 'iban' then  -- ISO 7064 mod 97-10: the first four characters go last, letters are 10 to 35
         for v_digit in
             select case when c between '0' and '9' then c::int else ascii(c) - 55 end
@@ -57,5 +93,6 @@ begin
     end case;
 end $$;
 comment on function anondb.check_digits_hold(text, text, int[]) is
-'Whether a number has the check digits of a scheme: luhn, weighted (the weights of its digits, '
-'then the modulus), iban, key97, mod11_10, mod11_2, letter23. Other signs are ignored.';
+'Whether a number has the check digits of a scheme: luhn, weighted and remainder (the weights '
+'of its digits, then the modulus), verhoeff, iban, key97, mod11_10, mod11_2, letter23, letter31, '
+'codice_fiscale. Other signs are ignored.';

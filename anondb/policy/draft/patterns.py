@@ -10,6 +10,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from anondb.policy.draft import codes
+from anondb.policy.draft.numbers import NUMBERS
 
 
 @dataclass(frozen=True)
@@ -30,79 +31,11 @@ class Pattern:
         return test
 
 
-def _number(name: str, expression: str, scheme: str, *weights: int) -> Pattern:
-    return Pattern(name, f"numbers with the check digits of {name}", expression, scheme, weights, 0.6)
-
-
-NATIONAL = (
-    _number("a Spanish DNI or NIE", "^[0-9xyz][0-9]{7}-?[a-z]$", "letter23"),
-    _number(
-        "a British NHS number",
-        r"^[0-9]{3}[ -]?[0-9]{3}[ -]?[0-9]{4}$",
-        "weighted",
-        10,
-        9,
-        8,
-        7,
-        6,
-        5,
-        4,
-        3,
-        2,
-        1,
-        11,
-    ),
-    _number("a Dutch BSN", "^[0-9]{9}$", "weighted", 9, 8, 7, 6, 5, 4, 3, 2, -1, 11),
-    _number("a Polish PESEL", "^[0-9]{11}$", "weighted", 1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1, 10),
-    _number(
-        "a Norwegian number",
-        "^[0-3][0-9][01][0-9]{3} ?[0-9]{5}$",
-        "weighted",
-        5,
-        4,
-        3,
-        2,
-        7,
-        6,
-        5,
-        4,
-        3,
-        2,
-        1,
-        11,
-    ),
-    _number("a Swedish number", r"^([0-9]{2})?[0-9]{2}[01][0-9][0-3][0-9][-+][0-9]{4}$", "luhn"),
-    _number("a Canadian SIN", r"^[0-9]{3}[ -][0-9]{3}[ -][0-9]{3}$", "luhn"),
-    _number(
-        "a Swiss AHV number",
-        r"^756[. ]?[0-9]{4}[. ]?[0-9]{4}[. ]?[0-9]{2}$",
-        "weighted",
-        1,
-        3,
-        1,
-        3,
-        1,
-        3,
-        1,
-        3,
-        1,
-        3,
-        1,
-        3,
-        1,
-        10,
-    ),
-    _number(
-        "a French NIR", r"^[1-478] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}$", "key97"
-    ),
-    _number(
-        "a Belgian number", r"^[0-9]{2}[. ]?[01][0-9][. ]?[0-3][0-9][- ]?[0-9]{3}[. ]?[0-9]{2}$", "key97"
-    ),
-    _number("a German tax number", "^[1-9][0-9]{10}$", "mod11_10"),
-    _number("a Croatian OIB", "^[0-9]{11}$", "mod11_10"),
-    _number("a Chinese identity number", "^[1-9][0-9]{16}[0-9x]$", "mod11_2"),
-    _number("a payment card", r"^[2-6][0-9]{3}([ -]?[0-9]{4}){2}[ -]?[0-9]{1,7}$", "luhn"),
-    _number("an IBAN", r"^[a-z]{2}[0-9]{2}( ?[0-9a-z]{4}){2,7} ?[0-9a-z]{0,3}$", "iban"),
+NATIONAL = tuple(
+    Pattern(
+        one.name, f"numbers with the check digits of {one.name}", one.expression, one.scheme, one.weights, 0.6
+    )
+    for one in NUMBERS
 )
 PATTERNS = (
     *NATIONAL,
@@ -116,13 +49,11 @@ PATTERNS = (
         r"^[a-ceghj-prtw-z]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[a-d]$",
         least=0.6,
     ),
-    Pattern(
-        "codice fiscale",
-        "Italian fiscal codes",
-        "^[a-z]{6}[0-9]{2}[abcdehlmprst][0-9]{2}[a-z][0-9]{3}[a-z]$",
-        least=0.6,
-    ),
     Pattern("cpf", "Brazilian tax numbers", r"^[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}$", least=0.6),
+    Pattern("curp", "Mexican numbers", "^[a-z]{4}[0-9]{6}[hmx][a-z]{5}[0-9a-z][0-9]$", least=0.6),
+    Pattern("rut", "Chilean numbers", r"^[0-9]{1,2}\.?[0-9]{3}\.?[0-9]{3}-[0-9k]$", least=0.6),
+    Pattern("pan", "Indian tax numbers", "^[a-z]{3}[abcfghljpt][a-z][0-9]{4}[a-z]$", least=0.6),
+    Pattern("nric", "numbers of Singapore", "^[stfgm][0-9]{7}[a-z]$", least=0.6),
     Pattern("cpr", "Danish or Finnish numbers", "^[0-3][0-9][01][0-9]{3}[-+a-f][0-9]{3}[0-9a-y]$", least=0.6),
     Pattern(
         "ip",
