@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,10 @@ from anondb.db.install.upgrade import require_current
 from anondb.errors import UsageError
 from anondb.evaluation import clusters
 from anondb.evaluation.by_ontology import keep_meant, with_meaning
+from anondb.evaluation.changed_numbers import both_numbers, changed_numbers
 from anondb.evaluation.evaluation import Evaluation, ordered
 from anondb.evaluation.metric_value import MetricValue, values_or_reasons
 from anondb.evaluation.metrics import GROUPS, LINKED, LINKED_UTILITY
-from anondb.evaluation.numbers import MOST, Compared, compared_numbers
 from anondb.evaluation.two_tables import EvaluationRequest, Tables, look_up
 from anondb.models.model import ClassModel, Protected
 from anondb.models.registry import CLASS_MODELS
@@ -66,8 +67,6 @@ _DISCLOSURE = """
 select d.name, d.of_column, d.value, d.note
 from anondb.attribute_disclosure($1::text::regclass, $2::name[], $3::name, roots => $4::text[]) as d
 """
-
-_MOVED = "select anondb.value_loss($1::text::regclass, $2::text::regclass, $3::name, $4::name)"
 
 _PERSONS = "anondb_persons"
 _OF_POPULATION = ("journalist", "marketer", "population_uniques")
@@ -203,32 +202,10 @@ class _Evaluating:
         ]
 
     def _numbers(self) -> list[MetricValue]:
-        """Of columns that are numbers in both tables, those whose numbers are not as they were."""
-        original, release = self.tables.original.categories, self.tables.release.categories
-        named = [*self.quasi, *(column for column in release if column not in self.quasi)]
-        columns = [
-            Compared(column, column, True)
-            for column in named
-            if original.get(column) == release.get(column) == "N" and column != self.request.key
-        ]
-
-        def numbers() -> Iterable[MetricValue]:
-            asked = [
-                lambda ask, table=table: self.db.rows(ask(table)) for table in (self.original, self.release)
-            ]
-            found = list(compared_numbers(columns, *asked))
-            alone = [figure for figure in found if figure.name != "value_correlation"]
-            changed = {figure.column for figure in alone if figure.value != figure.before}
-            if self.request.key is not None:
-                for column in columns[:MOST]:
-                    given = (self.original, self.release, self.request.key, column.released)
-                    statement = Statement("moved values", _MOVED, given, answers=row(moved=0.0))
-                    moved = MetricValue("value_loss", column.released, self.db.one(statement)[0])
-                    changed |= {column.released} if moved.value else set()
-                    found.append(moved)
-            return (figure for figure in found if figure.column in changed)
-
-        return values_or_reasons(self.db, GROUPS["values"], numbers) if columns else []
+        key, tables = self.request.key, self.tables
+        columns = both_numbers(tables.original.categories, tables.release.categories, self.quasi, key)
+        found = partial(changed_numbers, self.db, self.original, self.release, columns, key)
+        return values_or_reasons(self.db, GROUPS["values"], found) if columns else []
 
     def _linkage(self, query: str, vghs: Sequence[str | None]) -> Iterable[MetricValue]:
         for matching in ("text", "coverage", "hierarchy", "semantic"):

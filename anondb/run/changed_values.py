@@ -6,19 +6,16 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from anondb.evaluation.metric_value import MetricValue
 from anondb.evaluation.numbers import Compared, compared_numbers
 from anondb.run import linked_sql as linked
-from anondb.run.keyed_sql import with_keys
 from anondb.run.persons_sql import KEYS, key_of
-from anondb.run.perturbed_sql import noisy, rounded
+from anondb.run.perturbed_sql import moved
 from anondb.run.statement import Statement, row
-from anondb.sqltree.build import call, cast, col, minus, named, query, string, subquery, table, times, under
+from anondb.sqltree.build import table
 from anondb.sqltree.columns import NUMERIC_TYPES
 from anondb.sqltree.released import Noise, Rounded, Shuffled, Typed
-from anondb.sqltree.tables import Relation, Scratch, SourceColumn, released_names
+from anondb.sqltree.tables import TEMPORARY, Relation, SourceColumn, released_names
 
 if TYPE_CHECKING:
     from anondb.run.evaluate import Evaluating
@@ -42,8 +39,8 @@ def changed_values(run: Evaluating) -> Iterator[MetricValue]:
     )
     for column in run.plan.kept:
         if column.base in NUMERIC_TYPES and isinstance(column.form, Noise | Rounded):
-            [[moved]] = engine.ask_again(partial(_moved, run.names, column))
-            yield MetricValue("value_loss", column.name, moved)
+            [[share]] = engine.ask_again(partial(_moved, run, column))
+            yield MetricValue("value_loss", column.name, share)
         elif column.base in NUMERIC_TYPES and isinstance(column.form, Shuffled):
             given = (release, column.name, released_names(run.encoded.quasi))
             within = Statement("moved values", _WITHIN, given, answers=row(moved=0.0))
@@ -66,24 +63,6 @@ def _compared(run: Evaluating) -> list[Compared]:
     return found
 
 
-def _moved(names: Scratch, column: SourceColumn, source: Relation) -> Statement:
-    """The mean square of what the source's values move by, by twice their variance."""
-    assert isinstance(column.form, Noise | Rounded)
-    value = cast(col(column.name, "s"), "numeric")
-    if isinstance(column.form, Noise):
-        changed = noisy(column, column.form, "s", key_of("noise"), KEYS)
-    else:
-        changed = rounded(column, column.form, "s")
-    pairs = exp.select(named(value, "own"), named(cast(changed, "numeric"), "changed"))
-    pairs = pairs.from_(table(source.name, source.schema, "s"))
-    pairs = pairs.where(under(call("abs", value.copy()), cast(string("Infinity"), "numeric")))
-    if isinstance(column.form, Noise):
-        pairs = with_keys(pairs, names)  # with what was measured for it
-    apart = minus(col("changed", "p"), col("own", "p"), grouped=True)
-    squares = call("avg", times(apart, apart.copy()))
-    twice = times(
-        exp.Literal.number(2), call("nullif", call("var_pop", col("own", "p")), exp.Literal.number(0))
-    )
-    share = cast(exp.Div(this=squares, expression=exp.paren(twice)), "float8")
-    moved = query([call("least", exp.Literal.number(1), share)], subquery(pairs, "p"))
-    return Statement("moved values", moved, answers=row(moved=0.0))
+def _moved(run: Evaluating, column: SourceColumn, source: Relation) -> Statement:
+    question = moved(source, column, table(run.names.keys, TEMPORARY, KEYS), key_of("noise"), KEYS)
+    return Statement("moved values", question, answers=row(moved=0.0))

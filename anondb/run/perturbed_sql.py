@@ -15,12 +15,14 @@ from anondb.sqltree.build import (
     cast,
     col,
     create_scratch,
+    minus,
     named,
     null,
     number,
     query,
     star,
     string,
+    subquery,
     table,
     times,
     under,
@@ -92,6 +94,30 @@ def measures(names: Scratch, source: Relation, columns: Sequence[SourceColumn]) 
             named(call("coalesce", digits, number(0)), form.digits),
         ]
     return create_scratch(names.measures, query(measured, table(source.name, source.schema, "s")))
+
+
+def moved(
+    source: Relation, column: SourceColumn, keys: exp.Expr, key: Sequence[exp.Expr], row: str
+) -> exp.Select:
+    """The mean square of what the source's values move by, by twice their variance; `keys` has the name `row`."""
+    assert isinstance(column.form, Noise | Rounded)
+    value = cast(col(column.name, "s"), "numeric")
+    if isinstance(column.form, Noise):
+        changed = noisy(column, column.form, "s", key, row)
+    else:
+        changed = rounded(column, column.form, "s")
+    pairs = exp.select(named(value, "own"), named(cast(changed, "numeric"), "changed"))
+    pairs = pairs.from_(table(source.name, source.schema, "s"))
+    pairs = pairs.where(under(call("abs", value.copy()), cast(string("Infinity"), "numeric")))
+    if isinstance(column.form, Noise):
+        pairs.append("joins", exp.Join(this=keys, kind="CROSS"))  # with what was measured for it
+    apart = minus(col("changed", "p"), col("own", "p"), grouped=True)
+    squares = call("avg", times(apart, apart.copy()))
+    twice = times(
+        exp.Literal.number(2), call("nullif", call("var_pop", col("own", "p")), exp.Literal.number(0))
+    )
+    share = cast(exp.Div(this=squares, expression=exp.paren(twice)), "float8")
+    return query([call("least", exp.Literal.number(1), share)], subquery(pairs, "p"))
 
 
 def _number(column: SourceColumn, of: str) -> exp.Expr:
