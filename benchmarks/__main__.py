@@ -17,6 +17,7 @@ from anondb.methods.registry import METHODS
 from benchmarks import (
     against,
     aika,
+    draft,
     full_domain,
     fusion,
     generate,
@@ -39,6 +40,7 @@ from benchmarks.options import Options
 BENCHMARKS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "against": against.run,
     "aika": aika.run,
+    "draft": draft.run,
     "full-domain": full_domain.run,
     "fusion": fusion.run,
     "generate": generate.run,
