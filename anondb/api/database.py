@@ -33,6 +33,7 @@ from anondb.run.plan import Options
 if TYPE_CHECKING:
     from anondb.api.drafts import Checked
     from anondb.api.ontologies import Ontologies
+    from anondb.api.procedures import Procedures
     from anondb.api.tables import Tables
     from anondb.methods.lattice_listing import OpenLattice
     from anondb.policy.draft.draft import Draft
@@ -115,6 +116,13 @@ class Database:
         from anondb.api.tables import Tables
 
         return Tables(self.session)
+
+    @cached_property
+    def procedures(self) -> Procedures:
+        """Refreshes inside the database: write them, compare them, have pg_cron call them."""
+        from anondb.api.procedures import Procedures
+
+        return Procedures(self.session)
 
     @cached_property
     def secret(self) -> Secret:

@@ -43,6 +43,7 @@ _COMMANDS = {
     "schema": "check",
     "plan": "policies",
     "run": "policies",
+    "procedure": "procedure",
     "lattice": "lattice",
     "compare": "compare",
     "report": "report",

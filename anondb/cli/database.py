@@ -27,6 +27,7 @@ def upgrade(dsn: Dsn = None) -> None:
     with connect(dsn) as db:
         status = db.upgrade()
         refused = db.refused_now()
+        outdated = db.procedures.outdated()
     out.print(f"anondb {status.package} is installed (revision {status.installed_revision})")
     if refused:
         out.print(
@@ -37,6 +38,14 @@ def upgrade(dsn: Dsn = None) -> None:
         out.print(
             '  hint: change the role of these columns, or accept them with keep = "identifying"', markup=False
         )
+
+    if outdated:
+        out.print(
+            "\nProcedures that were written for another version, and refuse until they are written anew:"
+        )
+        for name in outdated:
+            out.print(f"  {name}", markup=False, soft_wrap=True)
+        out.print("  hint: anondb procedure POLICY --name SCHEMA.NAME", markup=False)
 
 
 @app.command()

@@ -84,7 +84,7 @@ def hold_source(
     """
     wait = _WAIT.format(sql.Literal(round(seconds * 1000)))
     db.run(Statement("wait", _text(db, wait)))
-    others = [table for table in tables if not _can_be_locked(beside, table)]
+    others = [table for table in tables if not can_be_locked(beside, table)]
     if alone and others:
         raise UsageError(
             f"{others[0].schema}.{others[0].name} cannot be locked against writers",
@@ -105,7 +105,8 @@ def hold_source(
         )
 
 
-def _can_be_locked(connection: Connection, table: Relation) -> bool:
+def can_be_locked(connection: Connection, table: Relation) -> bool:
+    """Whether LOCK TABLE holds a table and all that is read with it."""
     with translated("looking up the source"):
         row = connection.execute(_CAN_BE_LOCKED, {"schema": table.schema, "table": table.name}).fetchone()
     return row is not None and bool(row[0])

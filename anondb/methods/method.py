@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from anondb.errors import Problem, UsageError
 from anondb.hierarchies.forms import Hierarchy
 from anondb.methods.lattice_listing import OpenLattice
+from anondb.methods.unread import UNREAD
 from anondb.models.model import SensitiveModel
 from anondb.models.registry import CLASS_MODELS
 from anondb.policy.check import PolicyKeys, Spot, Table
@@ -20,9 +21,11 @@ from anondb.sqltree.released import TEXT, Typed
 from anondb.sqltree.tables import ItemRows, Quasi, Relation, SourceColumn
 
 if TYPE_CHECKING:  # what only runs need is loaded by runs
+    from anondb.methods.refresh import Refresh
     from anondb.report.model import ComparedRun, ReportData, RunSummary
     from anondb.run.engine import Engine
     from anondb.run.kept_columns import KeptColumns
+    from anondb.run.later_sql import Marks
     from anondb.run.result import Result
     from anondb.run.snapshot import Snapshot
     from anondb.run.statement import Runner
@@ -35,23 +38,6 @@ def hides_values(method: str, column: str, hierarchy: Hierarchy) -> str | None:
         return None
     said = hierarchy.words()
     return f'{method} releases values as they are, and the hierarchy of "{column}" never shows them: {said}'
-
-
-UNREAD = {
-    "heuristic": "has no heuristics",
-    "objective": "has no objectives, and so no use for objective",
-    "weights": "has no objectives, and so no use for weights",
-    "variant": "has no variants",
-    "measure": "does not compare values by their meaning",
-    "seed": "draws nothing at random",
-    "distance": "does not compare sets",
-    "draw": "draws no terms",
-    "strict": "does not partition the records",
-    "bounds": "does not partition the records",
-    "recode": "has no levels that rounds could differ in, or looks for one node alone",
-    "split": "does not partition the records",
-}
-"""What is said of a key of [method] to methods that do not read it."""
 
 
 class Finding(ABC):
@@ -244,6 +230,10 @@ class ReleaseMethod(ABC):
     def holds(self, policy: Policy) -> bool:
         """Whether it can keep those together in the next release who were together in the last."""
         return False
+
+    def refreshing(self, job: Job, levels: Sequence[int], marks: Sequence[Marks]) -> Refresh | None:
+        """The stages of a refresh that is written down, at levels that are marks; None where it needs Python."""
+        return None
 
     def refused_unit(self, policy: Policy) -> str | None:
         """Why it cannot count persons, if it cannot."""

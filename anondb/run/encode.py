@@ -89,7 +89,9 @@ def encode(db: Runner, engine: Engine, plan: Plan, names: Scratch, options: Opti
         engine.released_values(names)
     quasi = tuple(prepare_hierarchy(db, plan, names, q) for q in plan.quasi)
     sensitive = tuple(prepare_hierarchy(db, plan, names, s) for s in plan.sensitive)
-    counted = Counted(quasi, sensitive, plan.unit is not None, frequency.counts_type(records))
+    counted = Counted(
+        quasi, sensitive, plan.unit is not None, frequency.counts_type(records), plan.at_any_level
+    )
     if len(quasi) + sum(q.height for q in quasi) > frequency.MOST_COLUMNS:
         raise UsageError(
             "the hierarchies have too many levels in all",

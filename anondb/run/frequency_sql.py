@@ -30,6 +30,7 @@ class Counted:
     sensitive: tuple[Sensitive, ...] = ()
     unit: bool = False  # persons are told apart too
     counts: str = "int"  # the type of the counts; with int their sums are fast
+    roots: bool = False  # there is a column for the root too, in which all have the same code
 
     @property
     def apart(self) -> list[str]:
@@ -66,6 +67,8 @@ def frequency_set(
         for i, q in enumerate(counted.quasi)
         for level in range(q.height or 1)
     ]
+    if counted.roots:
+        codes += [exp.alias_(cast(number(1), "int"), q.code_at(q.height), quoted=True) for q in counted.quasi]
     keys = [
         exp.alias_(
             _small(call("coalesce", col("leaf", s.code), number(values[i] + 1)), values[i] + 1),
@@ -116,7 +119,7 @@ def _merged(source: exp.Expr, counted: Counted, levels: Partial) -> exp.Select:
         q.code_at(further)
         for q, level in zip(counted.quasi, levels, strict=True)
         if level is not None
-        for further in range(level + 1, q.height)
+        for further in range(level + 1, q.height + counted.roots)
     ]
     total = cast(exp.Sum(this=col("n", "f")), counted.counts)
     query = (

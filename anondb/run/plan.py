@@ -88,6 +88,7 @@ class Plan:
     spread: bool = False  # the release is, too
     single: bool = False  # a key of the source says that no two records are equal
     rows: float = 0.0  # of a distributed source, by its statistics
+    at_any_level: bool = False  # its statements are written before the levels are known
 
     @property
     def followed(self) -> Following:

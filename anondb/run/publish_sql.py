@@ -8,11 +8,11 @@ every record by its own values: one join for all quasi-identifiers, which a supp
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
 from anondb.models.sql import Models, class_rows, judged_rows
+from anondb.run.chosen_sql import Chosen as Chosen
 from anondb.run.encode_sql import with_dictionaries
 from anondb.run.keyed_sql import Key, keyed_rank, row_order, with_keys
 from anondb.run.persons_sql import kept_value
@@ -32,51 +32,8 @@ from anondb.sqltree.build import (
     table,
 )
 from anondb.sqltree.equality import grouping_value
-from anondb.sqltree.released import Shuffled, Typed
-from anondb.sqltree.tables import TEMPORARY, Quasi, Relation, Scratch, SourceColumn
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """A quasi-identifier at the level that the search chose for it."""
-
-    quasi: Quasi
-    level: int
-    has_null: bool
-
-    @property
-    def at_root(self) -> bool:
-        return self.level == self.quasi.height
-
-    @property
-    def key(self) -> str:
-        """Its column in the frequency set and in the classes; none at the root."""
-        return self.quasi.code_at(self.level)
-
-    @property
-    def label(self) -> str:
-        return f"g{self.quasi.number}"
-
-    @property
-    def mean(self) -> str:
-        """The mean of a class, among the means of all."""
-        return f"m{self.quasi.number}"
-
-    def place_of(self, position: int) -> str:
-        """Where the classes have what is released of it, if that is not the label."""
-        return f"t{self.quasi.number}_{position}"
-
-    @property
-    def written(self) -> dict[str, str]:
-        """Its columns in the release, and what each of them is called in the classes."""
-        form = self.quasi.column.form
-        if not isinstance(form, Typed):
-            return {self.quasi.name: self.label}
-        return {shown.name: self.place_of(position) for position, shown in enumerate(form.shown, 1)}
-
-    def code(self, of: str) -> exp.Expr:
-        """Its code in a dictionary entry."""
-        return col("leaf" if self.level == 0 else f"l{self.level}", of)
+from anondb.sqltree.released import Shuffled
+from anondb.sqltree.tables import TEMPORARY, Relation, Scratch, SourceColumn
 
 
 def classes(
@@ -96,7 +53,7 @@ def classes(
     # where nothing is masked, what is left out changes what t-closeness compares with: that is seen to later
     judged = judged_rows(names, models, rows, reference=mask)
     rank = keyed_rank(Key.ORDER, [col(c.key, "x") for c in below]) if below else number(1)
-    labels: list[exp.Expr] = [string(c.quasi.root) if c.at_root else col("label", c.label) for c in chosen]
+    labels = [c.shown() for c in chosen]
     if mask:
         rank = exp.Case().when(col("ok", "x"), rank).else_(number(0))
         labels = [
@@ -236,7 +193,7 @@ def labels_at(names: Scratch, chosen: Chosen) -> exp.Select:
     """The codes of a column at its level with their labels; NULL has neither."""
     return (
         exp.select(exp.alias_(chosen.code("d"), "code", quoted=True))
-        .select(exp.alias_(exp.Max(this=col(f"g{chosen.level}", "d")), "label", quoted=True))
+        .select(exp.alias_(exp.Max(this=chosen.label_in("d")), "label", quoted=True))
         .from_(scratch(names.dictionary(chosen.quasi), "d"))
         .where(exp.GT(this=col("leaf", "d"), expression=number(0)))
         .group_by(number(1))
@@ -255,7 +212,7 @@ def classified(query: exp.Select, names: Scratch, chosen: Sequence[Chosen]) -> e
     a row has many.
     """
     below = _below_root(chosen)
-    codes = [call("coalesce", c.code(c.quasi.code), number(0)) for c in below]
+    codes = [call("coalesce", c.code(c.quasi.code), c.missing) for c in below]
     coded = exp.select(
         exp.Column(this=exp.Star(), table=ident("r")),
         *[exp.alias_(code, c.key, quoted=True) for c, code in zip(below, codes, strict=True)],

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from anondb.methods.full_domain.lattice import Demand, Lattice
     from anondb.methods.full_domain.objective import Objective
     from anondb.methods.outcome import Levels
+    from anondb.methods.refresh import Refresh
     from anondb.report.model import ComparedRun, ReportData, RunSummary
+    from anondb.run.later_sql import Marks
 
 WEIGHTED = ("loss", "semantic", "height")
 """Objectives that are sums over the columns, so that a column can count more than another."""
@@ -151,6 +153,11 @@ class FullDomain(ReleaseMethod):
         # what is masked tells nothing of where it comes from, and the mean of a class is another one tomorrow
         texts = all(column.release == TEXTS for column in policy.quasi)
         return policy.privacy.suppress == "remove" and texts and policy.method.recode == GLOBAL
+
+    def refreshing(self, job: Job, levels: Sequence[int], marks: Sequence[Marks]) -> Refresh | None:
+        from anondb.methods.full_domain.refreshing import Refreshing
+
+        return Refreshing(job, self, levels, marks) if self.holds(job.plan.policy) else None
 
     def explorer(self) -> Explorer:
         from anondb.methods.full_domain.explore import explored
