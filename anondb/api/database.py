@@ -163,7 +163,7 @@ class Database:
 
     def plan(self, policy: PolicyInput, *, replace: bool = False) -> str:
         """The whole SQL that a run would send; reads the catalogue and touches nothing."""
-        from anondb.db import introspect
+        from anondb.db import citus, introspect
         from anondb.db.execute import Executor
         from anondb.methods.registry import method_of
         from anondb.releases.against import with_rivals
@@ -176,6 +176,7 @@ class Database:
         if policy.tables:
             return explain.script(self._plan_of_tables(policy, replace=replace))
         snapshot = drafts.snapshot(self.session, policy)
+        citus.require_shared_out(self.session, snapshot.source)
         target = introspect.resolve_target(self.session, policy.target)
         reader = Executor(self.session, lambda step: None)
         series = read_series(reader, introspect.target_text(target))

@@ -325,6 +325,9 @@ def test_a_view_over_all_rows_is_refused_in_the_words_of_citus(cluster: Cluster)
         cluster.run(parse(text))
     assert "Citus" in refused.value.message
     assert refused.value.hint
+    with pytest.raises(UsageError) as planned, Database(Door(DSN)) as database:
+        database.plan(parse(text))
+    assert planned.value.message == refused.value.message
 
 
 def test_a_view_by_the_person_is_read_where_its_rows_lie(cluster: Cluster) -> None:
