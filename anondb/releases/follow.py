@@ -50,6 +50,13 @@ def follow(
     policy: Policy, snapshot: Snapshot, series: Series | None, options: Options, *, can_hold: bool
 ) -> Following:
     """How the next release follows the last; raises where it must not be compared with it."""
+    if snapshot.source.distribution is not None:  # what follows single records needs them in one place
+        can_hold = False
+        if policy.privacy.changes == HOLD:
+            raise UsageError(
+                'changes = "hold" compares single records with the ledger, and the source lies on several servers',
+                hint='set changes = "refuse", or changes = "free", in [privacy]',
+            )
     changes = policy.privacy.changes or _usual() or (HOLD if can_hold else REFUSE)
     if changes == HOLD and not can_hold:
         raise UsageError(

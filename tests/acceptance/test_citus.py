@@ -353,6 +353,14 @@ def test_a_local_source_of_a_cluster_is_as_any_other(cluster: Cluster) -> None:
         cluster.run(cluster.policy("there", "distributed", source="one"))
 
 
+def test_single_records_are_not_followed_and_releases_are_compared(cluster: Cluster) -> None:
+    text = cluster.policy("there", "distributed").text
+    with pytest.raises(UsageError, match="single records"):
+        cluster.run(parse(text.replace('changes = "free"', 'changes = "hold"')))
+    for _ in range(2):
+        cluster.run(parse(text.replace('changes = "free"', 'changes = "refuse"')))
+
+
 def test_nobody_writes_to_a_locked_source(cluster: Cluster) -> None:
     def write() -> None:
         with psycopg.connect(DSN, autocommit=True) as other:
