@@ -75,3 +75,21 @@ def test_a_key_that_is_null_or_repeated_is_refused(beds: Clinic) -> None:
     assert "NULL in 1 record" in beds.cli("run", with_key).stderr
     beds.execute("update hospital.beds set id = 1 where id is null")
     assert "not unique: 1 of its values" in beds.cli("run", with_key).stderr
+
+
+def test_a_plan_shows_what_a_refresh_does(beds: Clinic) -> None:
+    for _ in range(2):
+        with beds.unchanged(None):
+            shown = beds.cli("plan", policy(beds))
+        assert shown.returncode == 0, shown.stderr
+        assert "ledger_apart(" in shown.stdout
+        assert "ledger_apart_enter(" in shown.stdout
+        beds.publish(policy(beds))
+
+
+def test_refuse_publishes_only_what_nobody_waits_for(beds: Clinic) -> None:
+    refusing = policy(beds, privacy=f'changes = "refuse"\n{DEMANDED}')
+    beds.publish(refusing)
+    beds.publish(refusing)
+    beds.execute("delete from hospital.beds where id = 1")
+    assert "1 persons in 1 classes" in beds.cli("run", refusing).stderr

@@ -179,7 +179,7 @@ class Anatomy:
                         classes=1,
                         smallest=MANY,
                         largest=MANY,
-                        l=1.0,
+                        l=float(MANY),
                         loss=0.0,
                         loss_sum=0.0,
                         dot=0.0,
