@@ -2,30 +2,33 @@
 
 create function anondb.together_changes()
 returns table (name text, value bigint)
-language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, pg_temp set enable_nestloop = off set jit = off as $$
 begin
     return query
     with class as materialized (
         -- labels are equal by their texts, whichever release has them
-        select c.release, c.class, c.records,
-               (select array_agg(l.key order by l.place)
-                from unnest(c.codes) as u (code)
-                join pg_temp.together_label as l on l.code = u.code) as labels
-        from pg_temp.together_class as c where c.release in (1, 2)
-    ), both_releases as (
+        select c.release, c.class, c.records, array_agg(l.key order by l.place) as labels
+        from pg_temp.together_class as c
+        cross join lateral unnest(c.codes) as u (code)
+        join pg_temp.together_label as l on l.code = u.code
+        where c.release in (1, 2)
+        group by c.release, c.class, c.records
+    ), both_releases as materialized (
         select a.class as a, b.class as b, a.records as n_a, b.records as n_b
         from (select * from class as c where c.release = 1) as a
         full join (select * from class as c where c.release = 2) as b on b.labels = a.labels
-    ), other_rows as materialized (
-        select distinct s.a
+    ), alike as materialized (
+        -- classes of one size have the same rows if each of the one has its like in the other
+        select s.a, count(*) as lines
         from both_releases as s
-        cross join lateral (
-            (select k.kept, k.n from pg_temp.together_kept as k
-             where k.release = 1 and k.class = s.a
-             except
-             select k.kept, k.n from pg_temp.together_kept as k
-             where k.release = 2 and k.class = s.b)) as d
+        join pg_temp.together_kept as x on x.class = s.a
+        join pg_temp.together_kept as y on y.class = s.b and y.kept = x.kept and y.n = x.n
         where s.n_a = s.n_b
+        group by s.a
+    ), lines as materialized (
+        select k.class, count(*) as lines
+        from pg_temp.together_kept as k where k.release = 1 group by k.class
     )
     select v.name, v.value
     from (select count(s.a) as a, count(s.b) as b, coalesce(sum(s.n_a), 0)::bigint as n_a,
@@ -34,8 +37,11 @@ begin
                  count(*) filter (where s.b is null) as vanished,
                  count(*) filter (where s.n_b > s.n_a) as grown,
                  count(*) filter (where s.n_b < s.n_a) as shrunk,
-                 (select count(*) from other_rows as o) as exchanged
-          from both_releases as s) as t
+                 count(*) filter (where s.n_a = s.n_b
+                                    and coalesce(y.lines, 0) < n.lines) as exchanged
+          from both_releases as s
+          left join alike as y on y.a = s.a
+          left join lines as n on n.class = s.a) as t
     cross join lateral (values
         ('records_before', t.n_a), ('records_after', t.n_b), ('classes_before', t.a),
         ('classes_after', t.b), ('classes_appeared', t.appeared), ('classes_vanished', t.vanished),
@@ -48,26 +54,45 @@ comment on function anondb.together_changes() is
 create function anondb.together_difference(
     columns name[], k int, before int = 1, after int = 2)
 returns table (name text, of_column text, value bigint)
-language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, pg_temp set enable_nestloop = off set jit = off as $$
 -- Rows of a class that no class which can have the same persons accounts for: they are new for
 -- certain, or gone. Where levels stay, these are `new except all old` and `old except all new`.
 begin
     return query
     with way (word, here, there) as (values ('entered', after, before), ('left', before, after)),
-    told as materialized (
+    link as materialized (
+        select 'entered' as word, m.b as own, m.a as other from pg_temp.together_match as m
+        where m.first = before and m.second = after
+        union all
+        select 'left', m.a, m.b from pg_temp.together_match as m
+        where m.first = before and m.second = after
+    ), told as materialized (
         select w.word, k.class, k.kept, k.n - coalesce(sum(o.n), 0) as n
         from way as w
         join pg_temp.together_kept as k on k.release = w.here
-        left join pg_temp.together_match as m on m.first = before and m.second = after
-            and case when w.here = after then m.b else m.a end = k.class
-        left join pg_temp.together_kept as o on o.release = w.there and o.kept = k.kept
-            and o.class = case when w.here = after then m.a else m.b end
+        left join link as l on l.word = w.word and l.own = k.class
+        left join pg_temp.together_kept as o
+            on o.release = w.there and o.kept = k.kept and o.class = l.other
         group by w.word, k.class, k.kept, k.n
         having k.n > coalesce(sum(o.n), 0)
     ), of_class as materialized (
         select t.word, t.class, sum(t.n)::bigint as n, c.records
         from told as t join pg_temp.together_class as c on c.class = t.class
         group by t.word, t.class, c.records
+    ), one as materialized (
+        -- all that came or went have the same value, and the class has several
+        select t.word, t.class, u.place
+        from told as t cross join unnest(columns) with ordinality as u (name, place)
+        group by t.word, t.class, u.place
+        having count(distinct quote_nullable(t.kept[u.place])) = 1
+    ), several as materialized (
+        select k.class, u.place
+        from pg_temp.together_kept as k
+        cross join unnest(columns) with ordinality as u (name, place)
+        where k.release in (before, after)
+        group by k.class, u.place
+        having count(distinct quote_nullable(k.kept[u.place])) > 1
     )
     select 'records_' || w.word, null::text, coalesce(sum(c.n), 0)::bigint
     from way as w left join of_class as c on c.word = w.word group by w.word
@@ -80,11 +105,10 @@ begin
     select w.word || '_certain', u.name::text, coalesce(sum(c.n), 0)::bigint
     from way as w
     cross join unnest(columns) with ordinality as u (name, place)
-    left join of_class as c on c.word = w.word
-        and (select count(distinct quote_nullable(t.kept[u.place])) from told as t
-             where t.word = c.word and t.class = c.class) = 1
-        and (select count(distinct quote_nullable(t.kept[u.place]))
-             from pg_temp.together_kept as t where t.class = c.class) > 1
+    left join (one as o
+               join of_class as c on c.word = o.word and c.class = o.class
+               join several as s on s.class = o.class and s.place = o.place)
+        on o.word = w.word and o.place = u.place
     group by w.word, u.name;
 end $$;
 comment on function anondb.together_difference(name[], int, int, int) is
@@ -93,7 +117,8 @@ comment on function anondb.together_difference(name[], int, int, int) is
 
 create function anondb.together_cells(columns name[], k int)
 returns table (name text, of_column text, value bigint)
-language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, pg_temp set enable_nestloop = off set jit = off as $$
 -- Who is in both releases, and in these two classes, is one of the records that both of them have.
 begin
     return query
@@ -147,7 +172,8 @@ comment on function anondb.together_cells(name[], int) is
 
 create function anondb.together_persons(columns name[], k int, unit boolean)
 returns table (name text, of_column text, value bigint)
-language plpgsql volatile parallel unsafe set search_path = pg_catalog, pg_temp as $$
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, pg_temp set enable_nestloop = off set jit = off as $$
 -- Persons whom nothing tells apart: the same classes of either release can be theirs. The source's
 -- kept values are the person, if persons are told apart, and the columns.
 declare

@@ -166,7 +166,8 @@ comment on function anondb.together_pairs(int, int, text[]) is
 
 create function anondb.together_classes(first int, second int) returns void
 language plpgsql volatile parallel unsafe
-set search_path = pg_catalog, pg_temp set client_min_messages = 'warning' as $$
+set search_path = pg_catalog, pg_temp set client_min_messages = 'warning'
+set enable_nestloop = off set jit = off as $$
 -- Column by column: which classes of the second are left for a beginning of the first. No two
 -- classes that differ in the first columns are ever paired.
 declare
