@@ -160,7 +160,8 @@ return (select jsonb_object_agg(s.name, current_setting(s.name))
         from unnest(array['search_path', 'timezone', 'datestyle', 'intervalstyle',
                           'extra_float_digits', 'bytea_output', 'standard_conforming_strings',
                           'row_security', 'work_mem', 'lock_timeout', 'jit', 'enable_mergejoin',
-                          'parallel_tuple_cost', 'default_statistics_target']) as s (name));
+                          'parallel_tuple_cost', 'default_statistics_target',
+                          'client_min_messages']) as s (name));
 comment on function anondb.refresh_settings() is
 'The settings that a run makes, as they are: a refresh in a transaction of its caller gives them '
 'back.';

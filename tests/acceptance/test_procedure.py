@@ -81,8 +81,10 @@ def test_a_call_refreshes_and_is_in_the_history(written: Clinic) -> None:
         "insert into hospital.wards select 1000 + i, 26, 'Z0', 'Mumpox' from generate_series(1, 4) as i"
     )
     written.execute("listen anondb_run")
-    before = written.execute(SETTINGS)
+    before, notices = written.execute(SETTINGS), []
+    written.connection.add_notice_handler(lambda notice: notices.append(notice.message_primary))
     written.execute(CALL)
+    assert notices == []
     assert written.execute("select sum(a.n) from (select count(*) as n from share.admissions) as a") == [
         (124,)
     ]

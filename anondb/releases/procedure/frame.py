@@ -152,6 +152,7 @@ def _held(frame: Frame) -> Iterator[str]:
     plan = frame.plan
     place, source = plan.places[0], plan.source
     yield "set local lock_timeout = '10s';"
+    yield "set local client_min_messages = warning;"
     yield f"lock table {name_of(source)} in access share mode;"
     yield f"lock table only {name_of(place.relation)} in share row exclusive mode;"
     yield "if v_inside then"
