@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.hierarchies.forms import Computed
-from anondb.sqltree.build import col, query, subquery, table, texts
+from anondb.sqltree.build import col, ident, named, query, subquery, table, texts
 from anondb.sqltree.columns import SourceColumn
 from anondb.sqltree.equality import as_text
 from anondb.sqltree.tables import Quasi, Relation
@@ -28,7 +28,11 @@ def unlisted(source: Relation, column: SourceColumn, leaves: Sequence[str]) -> e
 
 def _counted(source: Relation, column: SourceColumn, is_outside: exp.Expr) -> exp.Select:
     value = col(column.name, "t")
-    different = exp.select(exp.alias_(as_text(value), "raw", quoted=True)).distinct()
-    different = different.from_(table(source.name, source.schema, "t"))
-    different = different.where(exp.Not(this=exp.paren(exp.Is(this=value.copy(), expression=exp.Null()))))
-    return query([exp.Count(this=exp.Star())], subquery(different, "v"), where=is_outside)
+    known = exp.Not(this=exp.paren(exp.Is(this=value, expression=exp.Null())))
+    different = (
+        exp.select(named(value.copy(), "own")).distinct().from_(table(source.name, source.schema, "t"))
+    )
+    values = query([named(as_text(col("own", "d")), "raw")], subquery(different.where(known), "d"))
+    # kept apart, as the server would else look at the label of each row
+    counted = query([exp.Count(this=exp.Star())], table("v"), where=is_outside)
+    return counted.with_(ident("v"), as_=values, materialized=True)

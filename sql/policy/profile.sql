@@ -58,6 +58,7 @@ language plpgsql stable parallel restricted set search_path = pg_catalog, pg_tem
 declare
     v_type oid;
     v_number text;
+    v_ends double precision[];
     v_high double precision;
     v_most double precision;
     v_digit double precision;
@@ -87,16 +88,15 @@ begin
                 'select count(*) filter (where x.v %% 1 = 0), count(*) filter (where x.v < 0),
                         count(*) filter (where x.v between 0 and 120),
                         count(*) filter (where x.v %% 1 = 0 and x.v between 1850 and 2100),
-                        (percentile_disc(0.95) within group (order by x.v)
-                         - percentile_disc(0.05) within group (order by x.v))::double precision,
-                        count(*) filter (where x.v %3$s),
-                        percentile_disc(0.95) within group (order by x.v)::double precision,
-                        max(x.v)::double precision
+                        percentile_disc(array[0.05, 0.95]) within group (order by x.v)::float8[],
+                        count(*) filter (where x.v %3$s), max(x.v)::double precision
                  from (select case when n.v between -1e200 and 1e200 then n.v end as v
                        from (select %1$s as v from %2$s as t) as n) as x', v_number, sample,
                 case when kind = 'number' then '> 89'
                      else '< extract(epoch from now()) / 86400 - 32872' end)
-            into whole, negative, ages, years, spread, old, v_high, v_most;
+            into whole, negative, ages, years, v_ends, old, v_most;
+            v_high := v_ends[2];
+            spread := v_ends[2] - v_ends[1];
             if kind = 'number' and spread > 0 and v_high > 0 then
                 tail := (v_most - v_high) / spread;
                 tail := case when tail > 0 and tail < 1e9

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 
-from anondb.hierarchies.forms.builtin import FOLDER
 from anondb.policy.draft.profile import ColumnProfile
 from anondb.policy.draft.words import tokens
 
@@ -19,6 +16,7 @@ LOOKS: Mapping[str, str] = {
     "|al|ch|is|li|me|mk|no|rs|tr)[0-9a-z]{1,3}$",
     "isco08": "^(0[1-3]|1[1-4]|2[1-6]|3[1-5]|4[1-4]|5[1-4]|6[1-3]|7[1-5]|8[1-3]|9[1-6])[0-9]{1,2}$",
     "nace": r"^[a-v]?[0-9]{2}(\.?[0-9]{1,2}|\.[0-9]\.?[0-9]?)$",
+    "iso3166": "^[a-z]{2,3}$",
 }
 """What most values of a column of codes look like; whether all of them are in the hierarchy is counted."""
 ALIKE = {"nace": ("nace", "nace21"), "icd10": ("icd10", "icd10cm")}
@@ -50,20 +48,8 @@ PREFIXES: Mapping[str, tuple[int, ...]] = {
 
 
 def patterns() -> Mapping[str, str]:
-    """Expressions that the server counts: those above, countries, and states that look like some."""
-    return {
-        **LOOKS,
-        "iso3166": f"^({'|'.join(countries())})$",
-        "state": f"^({'|'.join(sorted(_STATES))})$",
-    }
-
-
-@cache
-def countries() -> tuple[str, ...]:
-    """Codes of two and three letters: digits alone say nothing."""
-    with (FOLDER / "iso3166.csv").open(encoding="utf-8") as file:
-        cells = (row[0] for row in csv.reader(file, delimiter=";") if row)
-        return tuple(code for code in cells if re.fullmatch("[A-Z]{2,3}", code))
+    """Expressions that the server counts: those above, and states that look like countries."""
+    return {**LOOKS, "state": f"^({'|'.join(sorted(_STATES))})$"}
 
 
 def candidates(column: ColumnProfile) -> Iterator[str]:
