@@ -33,6 +33,7 @@ from benchmarks import (
     ontology,
     optimal,
     scale_out,
+    values,
     whole,
 )
 from benchmarks.options import Options
@@ -56,6 +57,7 @@ BENCHMARKS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "ontology": ontology.run,
     "optimal": optimal.run,
     "scale-out": scale_out.run,
+    "values": values.run,
     "whole": whole.run,
     "wide": whole.run_wide,
 }

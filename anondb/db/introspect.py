@@ -92,7 +92,8 @@ from anondb.release_at(%(schema)s, %(table)s, %(name)s) as t
 """
 
 _ROWS = """
-select greatest(c.reltuples, 0)
+select greatest(c.reltuples, 0),
+       case when c.relkind in ('r', 'm') then pg_catalog.pg_relation_size(c.oid) / 40.0 else 'infinity' end
 from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
 where n.nspname = %(schema)s and c.relname = %(table)s
 """
@@ -184,11 +185,12 @@ def snapshot(
     """
     with translated("reading the catalogue"):
         place = {"schema": source.schema, "table": source.name}
-        [(rows,)] = _rows(connection, _ROWS, **place)
+        [(rows, size)] = _rows(connection, _ROWS, **place)
         stored = {name: StoredInfo(*info) for name, *info in _rows(connection, _HIERARCHIES)}
         return Snapshot(
             citus.with_distribution(
-                connection, SourceInfo(source, _columns(connection, source), rows, _key(connection, place))
+                connection,
+                SourceInfo(source, _columns(connection, source), rows, _key(connection, place), float(size)),
             ),
             target if isinstance(target, TargetInfo) else _target(connection, target, named),
             stored,

@@ -28,7 +28,7 @@ from anondb.sqltree.build import (
     table,
     union_all,
 )
-from anondb.sqltree.equality import grouping_value
+from anondb.sqltree.equality import own_form
 from anondb.sqltree.tables import Relation, Scratch, SourceColumn
 
 KEY, DELTA = "ledger_key", "ledger_delta"
@@ -117,7 +117,7 @@ def delta(
     carried = ["mark", "who", *[f"c{i}" for i, _ in enumerate(values, 1)]]
     marked: exp.Select = query(
         [
-            *[named(grouping_value(c.quasi.column, "s"), q) for c, q in zip(chosen, own, strict=True)],
+            *[named(own_form(c.quasi, "s"), q) for c, q in zip(chosen, own, strict=True)],
             named(mark, "mark"),
             named(texts(keys), "who"),
             *[named(value.copy(), f"c{i}") for i, value in enumerate(values, 1)],

@@ -118,6 +118,7 @@ def compile_plan(
         items=method.item_rows(policy, snapshot),
         whole_rows=whole_rows,
         places=method.places(policy, columns, snapshot),
+        rows=snapshot.source.rows or snapshot.source.size,
         following=following,
     )
     return laid_out(plan, snapshot)

@@ -18,7 +18,9 @@ def covered(db: Runner, names: Scratch, encoded: Encoded, chosen: Sequence[Chose
     """The columns of which nothing but codes needs to be looked at."""
     found = []
     for c, labels in zip(chosen, encoded.nodes, strict=True):
-        if labels[0] > MANY_VALUES and (check := covering.are_read_back(names, c)) is not None:
+        if c.quasi.is_coarse:
+            found.append(c)  # its values are not known one by one, and were looked at when they were counted
+        elif labels[0] > MANY_VALUES and (check := covering.are_read_back(names, c)) is not None:
             [read_back] = db.one(Statement(f"labels of {c.quasi.code}", check, answers=row(read_back=False)))
             found += [c] * read_back
     return found

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from anondb.errors import DatabaseError, UsageError
@@ -16,6 +15,7 @@ from anondb.run import frequency_sql as frequency
 from anondb.run import keyed_sql as keyed
 from anondb.run.engine import Engine
 from anondb.run.frequency_sql import Counted
+from anondb.run.masks import length_of, longest_of
 from anondb.run.plan import Options, Plan
 from anondb.run.publish_sql import Chosen
 from anondb.run.statement import MANY, Runner, Statement, no_rows, row
@@ -24,8 +24,6 @@ from anondb.sqltree.tables import Coded, Quasi, Scratch, Sensitive
 
 AnyCoded = TypeVar("AnyCoded", bound=Coded)
 
-_GUESSED_LENGTH = 5
-LONGEST_MASK = 100  # characters; each is a level of the hierarchy
 SHOWN_VALUES = 20
 
 
@@ -132,28 +130,9 @@ def prepare_hierarchy(db: Runner, plan: Plan, names: Scratch, coded: AnyCoded) -
         rows = plan.files[coded.name].rows
         labels = ((position, *(split_sense(label)[0] for label in row)) for position, row in enumerate(rows))
         db.copy(Statement(f"fill leaves {coded.code}", encoding.fill_leaves(names, coded)), labels)
-    elif isinstance(coded.hierarchy, Computed) and coded.hierarchy.by_length:
-        [length] = db.one(
-            Statement(
-                f"longest {coded.code}",
-                encoding.longest_value(names, coded),
-                answers=row(length=_declared_length(coded)),
-                note="the run measures the longest value",
-            )
-        )
-        if length > LONGEST_MASK:
-            raise UsageError(
-                f'the longest value of "{coded.name}" has {length} characters, too many to mask one by one',
-                hint='use { mask = "all" } or a hierarchy of values',
-            )
-        return replace(coded, height=max(length, 1), length=length)
+    elif isinstance(coded.hierarchy, Computed) and coded.hierarchy.by_length and not coded.length:
+        return longest_of(coded, length_of(db, coded, encoding.longest_value(names, coded)))
     return coded
-
-
-def _declared_length(coded: Coded) -> int:
-    """Of a varchar(n) or char(n); of a text, a guess: what a plan shows of a mask."""
-    declared = re.search(r"\((\d+)\)", coded.column.type)
-    return min(int(declared[1]), LONGEST_MASK) if declared else _GUESSED_LENGTH
 
 
 def dictionary(db: Runner, names: Scratch, coded: Coded, options: Options) -> tuple[tuple[int, ...], bool]:

@@ -32,7 +32,7 @@ from anondb.sqltree.build import (
 from anondb.sqltree.equality import (
     as_text,
     counted_value,
-    grouping_value,
+    own_form,
     own_value,
     standing_for,
     with_entry,
@@ -52,7 +52,7 @@ def raw_frequencies(
     Of whole rows all kept columns are counted too, and it is the only pass: rows with their counts are
     all that is to be known. With a `unit`, the combinations of each person are counted apart.
     """
-    values = {q.raw: grouping_value(q.column, "s") for q in quasi}
+    values = {q.raw: own_form(q, "s") for q in quasi}
     values |= {f"c{position}": _counted(column) for position, column in enumerate(counted, 1)}
     values |= {"u": own_value(unit, "s")} if unit else {}
     query = (

@@ -7,16 +7,17 @@ and a distributed one differs here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from anondb.releases import against_sql, ledger_sql, values_sql
-from anondb.run import encode_sql, perturbed_sql, publish_sql, shared_sql, swap_sql, verify_sql
+from anondb.run import coarse_sql, encode_sql, perturbed_sql, publish_sql, shared_sql, swap_sql, verify_sql
+from anondb.run.masks import length_of
 from anondb.run.plan import Place, Plan
 from anondb.run.publish_sql import Chosen
 from anondb.run.statement import CLASS_COUNTS, MANY, Answer, Runner, Statement, row
 from anondb.sqltree.build import Node, Select
-from anondb.sqltree.tables import Relation, Scratch, SourceColumn
+from anondb.sqltree.tables import Quasi, Relation, Scratch, SourceColumn
 
 _ALONE = "where the rows are few or the server gives no processes, in the place of the steps before; "
 _CHANGES = """
@@ -31,8 +32,26 @@ _WITH_NULLS = "columns that hold NULLs are compared as arrays, in which NULL equ
 class Engine(Protocol):
     """What the stages of a run ask for."""
 
+    def planned(self, plan: Plan) -> Engine:
+        """The same for a plan that the run has learned more of."""
+        ...
+
     def count_combinations(self, names: Scratch) -> None:
         """The first pass: every combination of the source's own values, and how often it occurs."""
+
+    def looks_varied(self, quasi: Sequence[Quasi], rows: int) -> list[int]:
+        """How many different values each of the columns has in so many rows."""
+        ...
+
+    def longest_value(self, quasi: Quasi) -> int:
+        """How many characters the longest value of a column has."""
+        ...
+
+    def count_values(self, names: Scratch, quasi: Quasi, level: int) -> None:
+        """Before the first pass, of a column of many values: how often there are values of each label."""
+
+    def count_originals(self, names: Scratch, quasi: Sequence[Quasi]) -> None:
+        """For the measures, where values were not counted one by one: the classes that the originals make."""
 
     def measure_spread(self, names: Scratch) -> None:
         """Before it, where columns are released with noise: how far their values lie apart."""
@@ -134,10 +153,29 @@ class PostgresEngine:
     plan: Plan
     unlogged: set[Relation] = field(default_factory=set)  # tables that need not outlive a crash
 
+    def planned(self, plan: Plan) -> PostgresEngine:
+        return replace(self, plan=plan)
+
     def count_combinations(self, names: Scratch) -> None:
         plan = self.plan
         count = encode_sql.raw_frequencies(names, plan.source, plan.quasi, plan.counted, plan.unit)
         self.db.run(Statement("frequencies", count))
+
+    def looks_varied(self, quasi: Sequence[Quasi], rows: int) -> list[int]:
+        question = coarse_sql.looks_varied(self.plan.source, quasi, rows)
+        answers = row(**{q.raw: 0 for q in quasi})
+        note = "of columns that the server has no statistics of"
+        return list(self.db.one(Statement("looks of values", question, answers=answers, note=note)))
+
+    def longest_value(self, quasi: Quasi) -> int:
+        return length_of(self.db, quasi, coarse_sql.longest(self.plan.source, quasi))
+
+    def count_values(self, names: Scratch, quasi: Quasi, level: int) -> None:
+        count = coarse_sql.values(names, self.plan.source, quasi, level)
+        self.db.run(Statement(f"values {quasi.code}", count))
+
+    def count_originals(self, names: Scratch, quasi: Sequence[Quasi]) -> None:
+        self.db.run(Statement("originals", coarse_sql.originals(names, self.plan.source, quasi)))
 
     def measure_spread(self, names: Scratch) -> None:
         if self.plan.noisy:

@@ -44,6 +44,9 @@ select r.name, r.of_column, r.value, r.note
 from anondb.risk($1::text::regclass, $2::name[], roots => $3::text[], counts => $4::name,
                  unit => $5::name) as r
 """
+RISK_BY_SIZES = """
+select r.name, r.of_column, r.value, r.note from anondb.sized_risk($1::text::regclass, $2::name[]) as r
+"""
 DISCLOSURE = """
 select d.name, d.of_column, d.value, d.note
 from anondb.attribute_disclosure($1::text::regclass, $2::name[], $3::name, roots => $4::text[],
@@ -247,7 +250,12 @@ def _linkage(run: Evaluating, link: Link, *, full: bool) -> Iterable[MetricValue
 
 def _risk(run: Evaluating) -> Iterable[MetricValue]:
     """Before and after, by the codes of what was counted; where persons are counted, by them."""
-    if run.plan.unit is None:
+    if any(q.is_coarse for q in run.encoded.quasi):
+        assert run.engine is not None
+        after = _asked(run, "risk", run.names.released, "r")
+        run.engine.count_originals(run.names, run.encoded.quasi)
+        before = _before(run)
+    elif run.plan.unit is None:
         after, before = (
             _asked(run, "risk", run.names.released, "r"),
             _asked(run, "risk before", run.names.link, "o"),
@@ -257,6 +265,13 @@ def _risk(run: Evaluating) -> Iterable[MetricValue]:
     for key, figure in before.items():
         # without a value where all records are masked
         yield replace(after.get(key, MetricValue(figure.name, figure.column)), before=figure.value)
+
+
+def _before(run: Evaluating) -> dict[str, MetricValue]:
+    """Of originals of which the sizes of their classes are known, and nothing else."""
+    arguments = (linked.temporary(run.names.profile), run.quasi)
+    rows = run.db.rows(Statement("risk before", RISK_BY_SIZES, arguments, answers=METRIC_ROWS))
+    return {figure.key: figure for figure in (MetricValue(*row) for row in rows)}
 
 
 def _asked(

@@ -82,12 +82,12 @@ class Plan:
     whole_rows: bool = False  # rows repeat: the first pass counts them as a whole, and there is no second
     places: tuple[Place, ...] = ()  # the tables of the release
     linked: LinkedPlan | None = None  # of several tables of the same persons
+    rows: float = 0.0  # of the source, as far as the server knows; of what has no size, all that there can be
     following: Following | None = None  # how it follows the release before it
     against: tuple[Rival, ...] = ()  # the releases that it is judged together with
     distribution: Distribution | None = None  # of the source, where it is spread over a cluster
     spread: bool = False  # the release is, too
     single: bool = False  # a key of the source says that no two records are equal
-    rows: float = 0.0  # of a distributed source, by its statistics
     at_any_level: bool = False  # its statements are written before the levels are known
 
     @property

@@ -31,7 +31,7 @@ from anondb.sqltree.build import (
     string,
     table,
 )
-from anondb.sqltree.equality import grouping_value
+from anondb.sqltree.equality import own_form
 from anondb.sqltree.released import Shuffled
 from anondb.sqltree.tables import TEMPORARY, Relation, Scratch, SourceColumn
 
@@ -230,7 +230,7 @@ def values_with_classes(names: Scratch, chosen: Sequence[Chosen]) -> exp.Select:
 
 def same_value(chosen: Chosen) -> exp.Expr:
     """A record's value is the combination's; inside an array NULL equals NULL, and the join can still hash."""
-    return same_as(chosen, grouping_value(chosen.quasi.column, "s"))
+    return same_as(chosen, own_form(chosen.quasi, "s"))
 
 
 def same_as(chosen: Chosen, value: exp.Expr) -> exp.Expr:

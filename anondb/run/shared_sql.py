@@ -36,7 +36,7 @@ from anondb.sqltree.build import (
     subquery,
     table,
 )
-from anondb.sqltree.equality import grouping_value
+from anondb.sqltree.equality import own_form
 from anondb.sqltree.tables import SHARED, Relation, Scratch, SourceColumn
 
 # Types of which a value that is cast and collated is all that a column of them is; and how format_type() spells them.
@@ -121,9 +121,7 @@ def release(
     """
     kept = [kept_value(column, "s") for column in kept_columns(columns, chosen)]
     rows = released_rows(chosen, kept, "v").from_(table(source.name, source.schema, "s"))
-    hashed = exp.EQ(
-        this=_hash([grouping_value(c.quasi.column, "s") for c in chosen]), expression=col("hash", "v")
-    )
+    hashed = exp.EQ(this=_hash([own_form(c.quasi, "s") for c in chosen]), expression=col("hash", "v"))
     # a case is no key of a hash join, but a condition on what the hash has found
     same = exp.Case().when(every(list(map(same_value, chosen))), exp.true())
     rows = rows.join(table(names.combinations, SHARED, "v"), on=exp.and_(hashed, same))

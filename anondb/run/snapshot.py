@@ -31,6 +31,7 @@ class SourceInfo:
     columns: tuple[SourceColumn, ...]
     rows: float = 0.0  # by the server's statistics; 0 where it has none
     key: tuple[str, ...] = ()  # the columns of its primary key
+    size: float = 0.0  # rows that its pages may hold, where there are no statistics; endless for a view
     distribution: Distribution | None = None
 
 

@@ -204,6 +204,11 @@ def least_of(value: exp.Expr) -> exp.Min:
     return exp.Min(this=value)
 
 
+def part_of(field: str, moment: exp.Expr) -> exp.Extract:
+    """The year, or another field, of a moment."""
+    return exp.Extract(this=exp.var(field), expression=moment)
+
+
 def seconds_of(interval: exp.Expr) -> exp.Extract:
     return exp.Extract(this=exp.var("epoch"), expression=exp.paren(interval))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from anondb.hierarchies.forms import Computed
 from anondb.sqltree.build import (
     call,
     cast,
@@ -21,7 +22,7 @@ from anondb.sqltree.build import (
     scratch,
     string,
 )
-from anondb.sqltree.tables import Coded, Scratch, SourceColumn
+from anondb.sqltree.tables import Coded, Quasi, Scratch, SourceColumn
 
 
 def grouping_value(column: SourceColumn, of: str) -> exp.Expr:
@@ -33,6 +34,21 @@ def grouping_value(column: SourceColumn, of: str) -> exp.Expr:
         return value
     canonical = _canonical(column, value)
     return as_text(value) if canonical is value else canonical
+
+
+def own_form(quasi: Quasi, of: str) -> exp.Expr:
+    """What the run's first pass groups a quasi-identifier by: its value, or what stands for all with the same label."""
+    if not quasi.is_coarse:
+        return grouping_value(quasi.column, of)
+    coarsened = coarser(quasi, col(quasi.name, of), quasi.base)
+    assert coarsened is not None
+    return coarsened
+
+
+def coarser(quasi: Quasi, value: exp.Expr, level: int) -> exp.Expr | None:
+    """What stands for all values of a column that have the same label at a level; None where nothing does."""
+    form = quasi.hierarchy
+    return form.coarsened(quasi, value, level) if isinstance(form, Computed) else None
 
 
 def counted_value(column: SourceColumn, of: str) -> exp.Expr:

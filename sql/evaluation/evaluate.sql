@@ -100,7 +100,7 @@ begin
         case when covered is null
              then 'select null, null, null, null, null, null, null, null where false'
              else format('select k.i, null, null, null, null, null, '
-                         'sum(k.values * (k.kept + k.lost))::bigint, null '
+                         'sum(k.kept + k.lost)::bigint, null '
                          'from %s as k group by k.i', covered) end,
         anondb.linked_sse(quasi, v_meant, cells is not null))
     using v_vghs, quasi, v_meant, measure, v_obstacles;

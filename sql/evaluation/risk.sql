@@ -29,49 +29,26 @@ comment on function anondb.expected_risk(bigint, double precision) is
 'The expected risk of a record in a class of this size, where the table is a random sample of this '
 'fraction of its population.';
 
-create function anondb.risk(
-    release regclass, quasi name[], thresholds double precision[] = '{0.05,0.1,0.2}',
-    population regclass = null, fraction double precision = null, roots text[] = null,
-    counts name = null, unit name = null)
+create function anondb.profile_risk(
+    profile jsonb, quasi name[], thresholds double precision[], fraction double precision,
+    population boolean, persons boolean)
 returns table (name text, of_column text, value double precision, note text)
-language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
 -- El Emam and Dankar 2008; Dankar and El Emam 2010 (marketer). Prosecutor: who is looked for is
 -- known to be in the table. Journalist: only in the population. Marketer: the share of all records
 -- that can be expected to be found.
 declare
     v_unknown constant text := 'needs a population table or a sampling fraction';
     v_how text := case
-        when population is not null then 'classes are looked up in the population by their labels'
+        when population then 'classes are looked up in the population by their labels'
         when fraction is not null then 'estimated from the sampling fraction' else v_unknown end;
-    v_codes constant boolean := counts is not null and unit is null and population is null
-        and roots is null
-        and anondb.are_codes(release, quasi);
 begin
-    perform anondb.check_thresholds(thresholds);
-    if fraction <= 0 or fraction > 1 then
-        raise exception 'the sampling fraction is %', fraction
-            using errcode = 'SA179',
-            hint = 'It is the share of the population that is in the table: above 0, up to 1.';
-    end if;
-    if population is not null and fraction is not null then
-        raise exception 'a population table and a sampling fraction are given'
-            using errcode = 'SA180', hint = 'Give the one that is known better.';
-    end if;
     return query
         with profile as materialized (
-            -- the risks of the records of a class add up to 1
-            select p.dropped, p.size, p.population_size, p.size * p.classes as records,
-                   p.classes::double precision as risks
-            from anondb.class_profile(release, quasi, population, roots, counts) as p
-            where unit is null and not v_codes
-            union all
-            select p.dropped, p.size, p.population_size, p.size * p.classes,
-                   p.classes::double precision
-            from anondb.code_profile(release, quasi, counts) as p where v_codes
-            union all
-            select p.dropped, p.size, p.population_size, p.persons, p.risks
-            from anondb.person_profile(release, quasi, unit, population, roots) as p
-            where unit is not null
+            select p.dropped, p.size, p.population_size, p.records, p.risks
+            from jsonb_to_recordset(profile_risk.profile) as p (
+                dropped int, size bigint, population_size bigint, records bigint,
+                risks double precision)
         ), class as materialized (
             select p.size, p.risks, p.records, 1.0::double precision / p.size as prosecutor,
                    coalesce(1.0 / p.population_size,
@@ -121,7 +98,7 @@ begin
             where t.records > 0
             union all
             select 9, 0, null, 'population_uniques',
-                   case when population is not null
+                   case when profile_risk.population
                         then coalesce((select sum(c.records) from class as c
                                        where c.population_size = 1), 0)
                         when fraction is not null then coalesce(t.uniques * t.zayatz, 0) end, v_how
@@ -131,10 +108,60 @@ begin
             from profile as p cross join total as t where p.dropped is not null and t.records > 0
         )
         select f.name, quasi[f.i]::text, f.value::double precision,
-               coalesce(f.note, case when unit is not null
+               coalesce(f.note, case when persons
                                      then 'of persons, each by the class that tells most of it' end)
         from figure as f where f.value is not null or f.note is not null
         order by f.place, f.threshold, f.i;
+end $$;
+comment on function anondb.profile_risk(jsonb, name[], double precision[], double precision,
+                                        boolean, boolean) is
+'anondb.risk of a table of which it is known how many records, and of what risk in all, are in '
+'classes of each size (dropped is NULL), and without one of the quasi-identifiers.';
+
+create function anondb.risk(
+    release regclass, quasi name[], thresholds double precision[] = '{0.05,0.1,0.2}',
+    population regclass = null, fraction double precision = null, roots text[] = null,
+    counts name = null, unit name = null)
+returns table (name text, of_column text, value double precision, note text)
+language plpgsql stable parallel restricted
+set search_path = pg_catalog, pg_temp set extra_float_digits = 1 as $$
+declare
+    v_codes constant boolean := counts is not null and unit is null and population is null
+        and roots is null
+        and anondb.are_codes(release, quasi);
+begin
+    perform anondb.check_thresholds(thresholds);
+    if fraction <= 0 or fraction > 1 then
+        raise exception 'the sampling fraction is %', fraction
+            using errcode = 'SA179',
+            hint = 'It is the share of the population that is in the table: above 0, up to 1.';
+    end if;
+    if population is not null and fraction is not null then
+        raise exception 'a population table and a sampling fraction are given'
+            using errcode = 'SA180', hint = 'Give the one that is known better.';
+    end if;
+    return query
+        with profile as materialized (
+            -- the risks of the records of a class add up to 1
+            select p.dropped, p.size, p.population_size, p.size * p.classes as records,
+                   p.classes::double precision as risks
+            from anondb.class_profile(release, quasi, population, roots, counts) as p
+            where unit is null and not v_codes
+            union all
+            select p.dropped, p.size, p.population_size, p.size * p.classes,
+                   p.classes::double precision
+            from anondb.code_profile(release, quasi, counts) as p where v_codes
+            union all
+            select p.dropped, p.size, p.population_size, p.persons, p.risks
+            from anondb.person_profile(release, quasi, unit, population, roots) as p
+            where unit is not null
+        )
+        select f.name, f.of_column, f.value, f.note
+        from (select coalesce(jsonb_agg(to_jsonb(p)), '[]') as profile from profile as p) as p
+        cross join lateral anondb.profile_risk(
+            p.profile, quasi, thresholds, fraction, population is not null, unit is not null
+        ) with ordinality as f (name, of_column, value, note, place)
+        order by f.place;
 end $$;
 comment on function anondb.risk(regclass, name[], double precision[], regclass, double precision,
                                 text[], name, name) is
@@ -145,6 +172,26 @@ comment on function anondb.risk(regclass, name[], double precision[], regclass, 
 'says how many records a row stands for; unit one that names the person: persons are then counted '
 'instead of records, each with the risk of the row that tells most. Raises SA179 for a wrong '
 'fraction, SA180 for both a population and a fraction.';
+
+create function anondb.sized_risk(sizes regclass, quasi name[])
+returns table (name text, of_column text, value double precision, note text)
+language plpgsql stable parallel restricted
+set search_path = pg_catalog, pg_temp set extra_float_digits = 1 as $$
+begin
+    return query execute format(
+        'select f.name, f.of_column, f.value, f.note
+         from (select coalesce(jsonb_agg(jsonb_build_object(
+                          ''dropped'', s.dropped, ''size'', s.size, ''risks'', s.classes,
+                          ''records'', s.size * s.classes)), ''[]'') as profile from %s as s) as p
+         cross join lateral anondb.profile_risk(
+             p.profile, $1, $2, null, false, false
+         ) with ordinality as f (name, of_column, value, note, place)
+         order by f.place', sizes)
+    using quasi, array[0.05, 0.1, 0.2]::double precision[];
+end $$;
+comment on function anondb.sized_risk(regclass, name[]) is
+'anondb.risk of a table of which only the classes are known: how many there are of each size '
+'(dropped is NULL), and how many without one of the quasi-identifiers (dropped is its place).';
 
 create function anondb.risk_before_after(
     original regclass, release regclass, quasi name[],

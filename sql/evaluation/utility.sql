@@ -101,31 +101,29 @@ begin atomic
         then 'select null::int, null::bigint, null::float8, null::float8, null::float8, '
              'null::float8 where false'
         else format(
-        'select t.i, t.n, case when not t.released then 1 when t.is_null and not t.at_root then 0
+        'select t.i, c.n, case when not c.released then 1 when t.is_null and not t.at_root then 0
                                else coalesce(t.share, greatest(t.different - 1, 0)
                                              / nullif(t.all_different - 1.0, 0), 0) end,
-                case when t.released and not t.at_root then ln(t.records / t.own)
-                     else ln(t.all_records / t.own) end / ln(2.0),
-                ln(t.all_records / t.own) / ln(2.0),
-                case when not t.released then 1 when t.is_null and not t.at_root then 0
+                greatest(0, ln(case when c.released and not t.at_root then t.records
+                                    else t.all_records end) - t.own) / ln(2.0),
+                greatest(0, ln(t.all_records) - t.own) / ln(2.0),
+                case when not c.released then 1 when t.is_null and not t.at_root then 0
                      else t.rise end
-         from (select k.i, k.is_null, k.at_root, k.share, k.rise, c.released,
-                      (k.values * c.n)::bigint as n, (k.kept + k.lost)::float8 as own,
-                      sum(k.values * (k.kept + k.lost)) over (partition by k.i, k.label, c.released)
-                          ::float8 as records,
+         from (select k.i, k.is_null, k.at_root, k.share, k.rise, k.kept, k.lost, k.own,
+                      sum(k.kept + k.lost) over (partition by k.i, k.label)::float8 as records,
                       sum(k.values) filter (where not k.is_null)
-                          over (partition by k.i, k.label, c.released)::float8 as different,
-                      sum(k.values * (k.kept + k.lost)) over (partition by k.i, c.released)
-                          ::float8 as all_records,
+                          over (partition by k.i, k.label)::float8 as different,
+                      sum(k.kept + k.lost) over (partition by k.i)::float8 as all_records,
                       sum(k.values) filter (where not k.is_null)
-                          over (partition by k.i, c.released)::float8 as all_different
-               from %s as k
-               cross join lateral (values (true, k.kept), (false, k.lost)) as c (released, n)) as t
-         where t.n > 0', covered) end;
+                          over (partition by k.i)::float8 as all_different
+               from %s as k) as t
+         cross join lateral (values (true, t.kept), (false, t.lost)) as c (released, n)
+         where c.n > 0', covered) end;
 end;
 comment on function anondb.covered_losses(regclass) is
-'A query for what anondb.cell_losses says, with the column i, of a relation that counts how many '
-'values of a column have the same label, so often kept and so often lost; none for NULL.';
+'A query for what anondb.cell_losses says, with the column i, of a relation that has, of each '
+'label of a column, the records kept and lost, the number of its values, and the mean logarithm of '
+'how many records share the value of one (own); none for NULL.';
 
 create function anondb.semantic_cells(vgh int, measure text, o text[], r text[], released boolean[])
 returns table (original text, released_value text, is_released boolean, distance double precision)

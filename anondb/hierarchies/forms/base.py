@@ -115,6 +115,17 @@ class Computed(Hierarchy):
         """
         return None
 
+    def coarsened(self, coded: Coded, value: Node, level: int) -> Node | None:
+        """A value that has the same labels from a level on as the value of a column, and is one for as many as can be.
+
+        A function of the value alone, which a pass over the rows can take for the value; None where there is none.
+        """
+        return None
+
+    def told_width(self, coded: Coded, raw: Node, level: int) -> Node | None:
+        """How wide the range is that a label is read as, where that is not the width of its level."""
+        return self.width(coded, raw, level)
+
     def width(self, coded: Coded, raw: Node, level: int) -> Node | None:
         """How wide the range of a value is at a level below the root; None where values are counted instead."""
         return None

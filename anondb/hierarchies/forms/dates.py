@@ -27,6 +27,9 @@ _YEARS = re.compile(r"([1-9][0-9]{0,3}) years")
 _DAYS_A_MONTH = Decimal("30.436875")  # on average over the Gregorian calendar's 400 years
 _DAYS_A_YEAR = 365.2425
 _SECONDS_A_DAY = 86400
+_BEGUN = frozenset(
+    ["day", "month", "quarter", "year"]
+)  # units whose first moment the server knows, in all centuries
 
 
 def _months(unit: str) -> int:
@@ -95,10 +98,36 @@ class Dates(_Moments):
             for unit in self.units
         ]
 
+    def coarsened(self, coded: Coded, value: Node, level: int) -> Node | None:
+        """The first moment of the unit; of several years, that of the year, which is few values too."""
+        from anondb.sqltree.build import call, cast, string
+
+        unit = self.units[level - 1]
+        named = unit if unit in _BEGUN else "year"
+        return call("date_trunc", string(named), cast(value, "timestamp"))
+
+    def read_back(self, coded: Coded, level: int, raw: Node) -> Node | None:
+        """Years of four digits are read as they are written; several years, other than ten, are not read at all."""
+        from anondb.sqltree.build import cast, every, number, over, part_of, under
+
+        if level == 0 or any(unit not in DATE_UNITS for unit in self.units[level - 1 : level]):
+            return None
+        year = part_of("year", cast(raw, "timestamp"))
+        return every([over(year, number(999)), under(year.copy(), number(10_000))])
+
     def width(self, coded: Coded, raw: Node, level: int) -> Node:
         from anondb.sqltree.build import number
 
         return number(_seconds(self.units[level - 1]))
+
+    def told_width(self, coded: Coded, raw: Node, level: int) -> Node | None:
+        """From its first day to that of the next unit, by the calendar."""
+        from anondb.sqltree.build import call, cast, minus, plus, seconds_of, string
+
+        unit = self.units[level - 1]
+        first = call("date_trunc", string(unit), cast(raw, "timestamp"))
+        months = cast(string("1 day" if unit == "day" else f"{_months(unit)} months"), "interval")
+        return seconds_of(minus(plus(first, months, grouped=True), first.copy()))
 
 
 def read_units(spot: Spot, value: object) -> tuple[str, ...]:

@@ -55,6 +55,15 @@ class Mask(Computed):
             for stars in range(1, coded.height)
         ]
 
+    def coarsened(self, coded: Coded, value: Node, level: int) -> Node | None:
+        """The characters that a label shows: the same number of stars is put beside them all."""
+        from anondb.sqltree.build import call, cast, collate_c, number
+
+        if not self.by_length:
+            return None
+        shown, of = number(coded.length - level), "left" if self.side == "right" else "right"
+        return collate_c(call(of, cast(value, "text"), shown))
+
     def read_back(self, coded: Coded, level: int, raw: Node) -> Node | None:
         from anondb.sqltree.build import call, equal, every, number, string
 

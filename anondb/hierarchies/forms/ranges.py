@@ -97,6 +97,11 @@ class Intervals(Computed):
 
         return cast(raw.copy(), "numeric")
 
+    def coarsened(self, coded: Coded, value: Node, level: int) -> Node | None:
+        if self.cap is not None:
+            return None
+        return range_start(coded, value, self.start, self.widths[level - 1])
+
     def read_back(self, coded: Coded, level: int, raw: Node) -> Node | None:
         from anondb.sqltree.build import call, number, true, under
 
@@ -129,6 +134,28 @@ def range_labels(coded: Coded, raw: Node, start: Decimal, widths: Sequence[Decim
         call("anondb.range_label", cast(raw.copy(), "numeric"), number(start), number(width))
         for width in widths
     ]
+
+
+def range_start(coded: Coded, value: Node, start: Decimal, width: Decimal) -> Node:
+    """Where the range begins that holds the value of a column; what is not finite stays as it is."""
+    from anondb.sqltree.build import call, case, cast, minus, number, over, plus
+
+    if coded.column.is_whole and all(_is_short(one) for one in (start, width)):
+        whole, step = cast(value, "bigint"), int(width)
+        ahead = number(
+            2 * step - int(start) % step
+        )  # so that the rest counts from the start, and is not negative
+        rest = call("mod", plus(call("mod", whole, number(step)), ahead, grouped=True), number(step))
+        begins = minus(whole.copy(), rest, grouped=True)
+        if coded.column.base in _SHORT_TYPES:
+            return begins
+        # before the least number of 8 bytes no range can begin
+        return case([(over(whole.copy(), number(-(2**62))), begins)], whole.copy())
+    exact = cast(cast(value, "text"), "numeric")  # a double precision would be rounded on its way
+    return call(
+        "trim_scale",
+        call("coalesce", call("anondb.range_start", exact, number(start), number(width)), exact.copy()),
+    )
 
 
 def _is_short(value: Decimal) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.hierarchies.forms import Computed, StoredVgh, TableVgh
+from anondb.run.coarse_sql import span
 from anondb.sqltree.build import (
     call,
     cast,
@@ -129,6 +130,8 @@ def _cost(names: Scratch, quasi: Quasi, level: int) -> tuple[exp.Expr, exp.Selec
             width = form.width(quasi, col("raw", "d"), level)
             if width is not None:
                 return _width(quasi, width), None
+            if quasi.is_coarse:
+                return _share_of_values(names, quasi, level)
             known = exp.GT(this=col("leaf", "h"), expression=number(0))
             return _share_of(names.dictionary(quasi), "h", level, known)
     raise AssertionError(quasi.hierarchy)
@@ -147,25 +150,35 @@ def _share_of(leaves: str, alias: str, level: int, condition: exp.Expr | None) -
     return exp.Div(this=exp.paren(share), expression=others), below
 
 
+def _share_of_values(names: Scratch, quasi: Quasi, level: int) -> tuple[exp.Expr, exp.Select]:
+    """The same of values that have no entries of their own, and are counted apart."""
+    entry = exp.Join(
+        this=scratch(names.dictionary(quasi), "h"), on=equal(col("raw", "h"), as_text(col("raw", "x")))
+    )
+    total = cast(exp.Sum(this=col("values", "x")), "float8")
+    label = named(col(f"g{level}", "h"), "label")
+    below = query(
+        [label, named(total, "leaves")], scratch(names.values(quasi), "x"), joins=[entry], group=[number(1)]
+    )
+    known = exp.Not(this=exp.Is(this=col("raw", "x"), expression=exp.Null()))
+    everything = subquery(query([total.copy()], scratch(names.values(quasi), "x"), where=known))
+    one_less = exp.Sub(this=everything, expression=number(1))
+    share = exp.paren(exp.Sub(this=col("leaves", "b"), expression=number(1)))
+    return exp.Div(this=share, expression=call("greatest", one_less, number(1))), below
+
+
 def _span(quasi: Quasi) -> str:
     return f"span{quasi.number}"
 
 
 def _whole(names: Scratch, quasi: Quasi) -> exp.Select | None:
-    """How wide a column is, where ranges have a share of it: looked at once for all levels.
-
-    Leaves are numbered in the order of their values, so that the first and the last span the column.
-    """
-    form, dictionary = quasi.hierarchy, names.dictionary(quasi)
+    """How wide a column is, where ranges have a share of it: looked at once for all levels."""
+    form = quasi.hierarchy
     if not isinstance(form, Computed) or quasi.height == 1:  # the root costs all
         return None
     if form.width(quasi, col("raw", "d"), 1) is None:
         return None
-    spanned = query([named(form.span(quasi, col("raw", "e")), "whole")], scratch(dictionary, "e"))
-    if form.is_ordered(quasi):
-        last = query([exp.Max(this=col("leaf", "w"))], scratch(dictionary, "w"))
-        spanned = spanned.where(exp.In(this=col("leaf", "e"), expressions=[number(1), subquery(last)]))
-    return spanned
+    return span(names, quasi)
 
 
 def _width(quasi: Quasi, width: exp.Expr) -> exp.Expr:

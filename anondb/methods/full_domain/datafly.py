@@ -53,9 +53,11 @@ def way(lattice: Lattice, objective: Objective, heuristic: str | None = None) ->
     The heuristic "distinct" raises the column with most distinct values, as published; "semantic" the one
     whose next level adds least to the objective's floor, the semantic loss of what is released.
     """
-    levels, highest = list(lattice.grid.lowest), lattice.grid.highest
+    levels, highest = list(lattice.begins or lattice.grid.lowest), lattice.grid.highest
     while True:
-        yield tuple(levels)
+        # levels that no release can have are on the way, and nobody needs to look at them
+        if all(level >= low for level, low in zip(levels, lattice.grid.lowest, strict=True)):
+            yield tuple(levels)
         wanted: list[float]
         if heuristic == "semantic":
             wanted = [-_floor_raised(objective, levels, highest, column) for column in range(len(levels))]

@@ -75,6 +75,7 @@ class Lattice:
     seed: int = 0  # of what a search draws
     tell: Callable[[str], None] = lambda said: None  # of the best node so far, for whoever watches
     timed_out: bool = False  # the deadline has cut the search, which another run need not repeat
+    begins: Node = ()  # the lowest levels that a policy allows, where the grid leaves out what cannot be released
     bound: float | None = None  # no node has less penalty, where the search could not prove the best
     _states: tuple[int, Array] | None = None
 

@@ -25,6 +25,7 @@ _LEAST = 10  # of so many checks, one at least is for the first search
 class Local(Levelled):
     """datafly and optimal with `recode = "local"`."""
 
+    one_node = False
     most_checks: int | None = None  # of the first search and of the ways together
 
     def encode(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from anondb.errors import UnsatisfiableError, UsageError
@@ -40,8 +41,18 @@ class Search:
     asking: Asking
 
 
-def prepare(db: Runner, plan: Plan, names: Scratch, encoded: Encoded, options: Options) -> Search:
-    """Sets a search up: its models, its objective with the costs that it needs, its lattice."""
+def prepare(
+    db: Runner,
+    plan: Plan,
+    names: Scratch,
+    encoded: Encoded,
+    options: Options,
+    finer: Mapping[str, tuple[int, ...]] | None = None,
+) -> Search:
+    """Sets a search up: its models, its objective with the costs that it needs, its lattice.
+
+    `finer` are the numbers of labels of columns at levels that no release can have.
+    """
     privacy, method = plan.policy.privacy, plan.policy.method
     judged = judged_models(plan, encoded)
     put_reference_down(db, names, encoded, judged)
@@ -62,13 +73,14 @@ def prepare(db: Runner, plan: Plan, names: Scratch, encoded: Encoded, options: O
         most = usual_checks(asking.rollups.rows, len(encoded.quasi))
     lattice = Lattice(
         grid,
-        encoded.nodes,
+        _labels(encoded, finer or {}),
         asking,
         deadline,
         asking.rollups.rows,
         most_checks=most,
         seed=method.seed,
         tell=asking.tell,
+        begins=tuple(q.min_level for q in encoded.quasi),
     )
     return Search(lattice, demand, objective, asking)
 
@@ -186,6 +198,16 @@ def usual_checks(rows: int, columns: int) -> int:
     return int(min(_MOST_CHECKS, max(_FEWEST_CHECKS, checks // 100 * 100)))
 
 
+def _labels(encoded: Encoded, finer: Mapping[str, tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+    """How many labels of each column occur at each level, also where these were not coded; NULL has none of its own."""
+    known = []
+    for q, labels, has_null in zip(encoded.quasi, encoded.nodes, encoded.has_null, strict=True):
+        below = finer.get(q.name, ())
+        counted = tuple(found + (level > 0 and has_null) for level, found in enumerate(below))
+        known.append((*counted, *labels[len(counted) :]))
+    return tuple(known)
+
+
 def _grid(encoded: Encoded) -> Grid:
     highest = []
     for q in encoded.quasi:
@@ -195,7 +217,7 @@ def _grid(encoded: Encoded) -> Grid:
                 hint=f"its levels go from 0 to {q.height}",
             )
         highest.append(q.height if q.max_level is None else q.max_level)
-    return Grid([q.min_level for q in encoded.quasi], highest)
+    return Grid([max(q.min_level, q.base) for q in encoded.quasi], highest)
 
 
 def _objective(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from anondb.errors import UnsatisfiableError, UsageError
@@ -16,6 +17,7 @@ from anondb.methods.method import Job
 from anondb.methods.outcome import Levels
 from anondb.releases.following import RESTART, Followed
 from anondb.releases.ledger import Ledger
+from anondb.run.coarse import coarsened
 from anondb.run.counting import Counting
 from anondb.run.encode import chosen_levels
 from anondb.run.plan import Options
@@ -24,7 +26,9 @@ from anondb.run.verify import measure_rows, verify
 
 
 class Levelled(Counting):
+    one_node = True  # is that of all records
     node: Levels
+    finer: Mapping[str, tuple[int, ...]] = {}
     cells: Cells | None = None  # that are suppressed, where single cells are
     followed: Followed | None = None
 
@@ -48,7 +52,19 @@ class Levelled(Counting):
             self.ledger.require_key()
         if self.method.tracks_every_node and self.job.options.levels is None and self.known is None:
             searching.refuse_large(self.plan)
+        self._coarsen()
         super().encode()
+
+    def _coarsen(self) -> None:
+        """Columns of many values are coded by the finest level that a release can have."""
+        if not self.one_node:
+            return  # what one round cannot release, another may
+        if "semantic" in (self.plan.policy.method.objective, self.plan.policy.method.heuristic):
+            return  # by the concepts of single values
+        levels = self.job.options.levels or self.known
+        coarse = coarsened(self.db, self.job.engine, self.plan, self.names, self.job.options, levels)
+        self.plan, self.finer = coarse.plan, coarse.finer
+        self.job = replace(self.job, plan=self.plan, engine=self.job.engine.planned(self.plan))
 
     def search(self) -> None:
         if self.ledger is not None and self.plan.followed.stays:
@@ -136,7 +152,7 @@ class Levelled(Counting):
         return lattice_account(self.looked_in, self.node, self.plan.policy.method.objective)
 
     def _set_up(self, options: Options) -> None:
-        self.looked_in = searching.prepare(self.db, self.plan, self.names, self.encoded, options)
+        self.looked_in = searching.prepare(self.db, self.plan, self.names, self.encoded, options, self.finer)
         self.models = self.looked_in.asking.models
 
     def _chosen(self) -> list[Chosen]:
