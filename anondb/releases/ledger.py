@@ -37,13 +37,7 @@ select c.published, c.classes, c.fewest, c.entered, c.left_it, c.moved, c.waitin
 from anondb.ledger_counts($1) as c
 """
 # who has been published, and in which cohort, may be of another day than what is known of the cohorts
-_STRAYS = """
-select count(*)
-from (select c.id, c.records from anondb.cohort as c where c.series = $1 and c.records > 0) as c
-full join (select m.cohort, count(*) as records from anondb.member as m where m.series = $1 group by m.cohort) as m
-    on m.cohort = c.id
-where m.records is distinct from c.records
-"""
+_STRAYS = "select anondb.ledger_strays($1)"
 
 
 class Ledger:

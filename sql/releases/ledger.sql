@@ -137,3 +137,17 @@ end;
 comment on function anondb.ledger_classes(int) is
 'The classes that a series publishes, by the hash of their labels: their records and the sum of '
 'their hashes, their cohorts, and the fewest persons of one.';
+
+create function anondb.ledger_strays(series int) returns bigint
+language sql stable parallel restricted set row_security = on
+begin atomic
+    -- a role sees its own series, also where rows of the source must not be hidden from it
+    select count(*)
+    from (select c.id, c.records from anondb.cohort as c
+          where c.series = ledger_strays.series and c.records > 0) as c
+    full join (select m.cohort, count(*) as records from anondb.member as m
+               where m.series = ledger_strays.series group by m.cohort) as m on m.cohort = c.id
+    where m.records is distinct from c.records;
+end;
+comment on function anondb.ledger_strays(int) is
+'How many cohorts of a series have other members than they say.';

@@ -8,11 +8,13 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
 from anondb.db.connection import Connection
 from tests.acceptance.clinic import LEFTOVERS, Clinic, eventually
@@ -323,6 +325,35 @@ def test_an_owner_who_may_no_longer_read_the_source_is_told(
     written.connection.execute(sql.SQL("set role {}").format(sql.Identifier(role)))
     refused(written, "42501")
     written.execute("reset role")
+
+
+def granted(wards: Clinic, role: str) -> None:
+    """What the README says that a role which runs policies needs, and nothing else."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    [grants] = re.findall(r"grant usage on schema anondb to nightly;.*?(?=```)", readme, re.DOTALL)
+    own = f"""
+    grant usage on schema hospital, share to nightly; grant create on schema share to nightly;
+    grant select on hospital.wards to nightly; grant temporary on database {wards.connection.info.dbname} to nightly;
+    """
+    wards.connection.execute((own + grants).replace("nightly", role).encode())
+
+
+def test_a_role_with_the_documented_grants_publishes_and_refreshes(
+    wards: Clinic, new_role: Callable[[], str]
+) -> None:
+    """The ledger is held by row-level security, which a run switches off for its source."""
+    role, rules = new_role(), policy(wards)
+    granted(wards, role)
+    as_role = make_conninfo(wards.dsn, options=f"-c role={role}")
+    assert wards.cli("run", rules, ANONDB_DSN=as_role).returncode == 0
+    assert wards.cli("procedure", rules, "--name", NAME, ANONDB_DSN=as_role).returncode == 0
+    wards.execute(
+        "insert into hospital.wards select 1000 + i, 26, 'Z0', 'Mumpox' from generate_series(1, 4) as i"
+    )
+    with psycopg.connect(as_role, autocommit=True) as connection:
+        connection.execute(CALL)
+    assert wards.execute("select count(*) from share.admissions") == [(124,)]
+    assert wards.cli("run", rules, ANONDB_DSN=as_role).returncode == 0
 
 
 def test_without_pg_cron_the_schedule_is_printed(written: Clinic) -> None:
