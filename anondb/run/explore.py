@@ -26,6 +26,11 @@ def explore(
     observe: Callable[[Step], None] = lambda step: None,
 ) -> OpenLattice:
     """Searches as a run would, and tells what it knows of each node; `full` checks every one."""
+    if policy.tables:
+        raise UsageError(
+            "the lattice of linked tables is not drawn: what a node leaves out takes all rows to count, for each anew",
+            hint="anondb run --levels 1,0,2 tries one node; anondb compare tells what the algorithms choose",
+        )
     explored = method_of(policy).explorer()
     if explored is None:
         raise UsageError(

@@ -347,6 +347,11 @@ def test_a_linked_release_has_a_plan_a_history_and_a_report(hospital: Database, 
     assert {metric.name for metric in found.metric_values} >= {"gen_iloss", "suppressed_share"}
 
 
+def test_a_lattice_of_linked_tables_is_refused_with_the_reason(hospital: Database) -> None:
+    with pytest.raises(UsageError, match="what a node leaves out takes all rows to count"):
+        hospital.lattice(POLICY)
+
+
 def test_tables_that_would_change_are_refused_unless_changes_are_free(
     hospital: Database, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
