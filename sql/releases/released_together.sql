@@ -211,13 +211,16 @@ begin
     ), alone as materialized (
         select c.side, c.classes, c.place, count(*) as several, max(c.n) / sum(c.n) as surest
         from candidate as c group by 1, 2, 3
+    ), sided as materialized (
+        -- first the one release, then the other: not all values of both
+        select j.a, j.b, j.n, x.place, x.value, x.n as n_a
+        from joint as j join candidate as x on x.side = 1 and x.classes = j.a
     ), told as materialized (
-        select j.a, j.b, j.n, x.place, count(*) as several, max(least(x.n, y.n)) as most,
-               sum(least(x.n, y.n)) as mass, min(quote_nullable(x.value)) as one
-        from joint as j
-        join candidate as x on x.side = 1 and x.classes = j.a
-        join candidate as y on y.side = 2 and y.classes = j.b and y.place = x.place
-         and y.value is not distinct from x.value
+        select j.a, j.b, j.n, j.place, count(*) as several, max(least(j.n_a, y.n)) as most,
+               sum(least(j.n_a, y.n)) as mass, min(quote_nullable(j.value)) as one
+        from sided as j
+        join candidate as y on y.side = 2 and y.classes = j.b and y.place = j.place
+         and y.value is not distinct from j.value
         group by 1, 2, 3, 4
     ), surer as materialized (
         select t.*, t.several = 1 and a.several > 1 and b.several > 1 as is_certain,
@@ -225,6 +228,12 @@ begin
         from told as t
         join alone as a on a.side = 1 and a.classes = t.a and a.place = t.place
         join alone as b on b.side = 2 and b.classes = t.b and b.place = t.place
+    ), truth as materialized (
+        -- those whose only value is their own; a case keeps it out of the join
+        select s.place, r.kept, r.n
+        from surer as s join record as r on r.a = s.a and r.b = s.b
+        where s.is_certain
+          and case when quote_nullable(r.kept[s.place + v_first]) = s.one then true end
     )
     select 'persons', null::text, coalesce(sum(j.n), 0)::bigint from joint as j
     union all
@@ -245,8 +254,7 @@ begin
     select 'persons_certain_right', u.name::text,
            coalesce(case when unit then count(distinct r.kept[1]) else sum(r.n) end, 0)::bigint
     from unnest(columns) with ordinality as u (name, place)
-    left join (surer as s join record as r on r.a = s.a and r.b = s.b)
-        on s.place = u.place and s.is_certain and quote_nullable(r.kept[u.place + v_first]) = s.one
+    left join truth as r on r.place = u.place
     group by u.name;
 end $$;
 comment on function anondb.together_persons(name[], int, boolean) is
