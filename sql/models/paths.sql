@@ -15,8 +15,8 @@ begin atomic
     join pg_class as c on c.oid = l.name::regclass;
 end;
 comment on function anondb.has_plain_labels(jsonb) is
-'Whether the labels of linked tables are of types that the server hashes, and persons are rows of a '
-'table.';
+'Whether the labels of linked tables are of types that the server hashes, and persons are rows '
+'of a table.';
 
 create function anondb.rarest_path(tables jsonb, of_table int) returns bigint
 language plpgsql stable parallel restricted set search_path = pg_catalog, pg_temp as $$

@@ -108,8 +108,8 @@ begin
     end loop;
 end $$;
 comment on function anondb.check_linked_columns(jsonb) is
-'Raises SA111 where a described table does not have a column, SA273 where a person has several rows '
-'of the own.';
+'Raises SA111 where a described table does not have a column, SA273 where a person has several '
+'rows of the own.';
 
 create function anondb.linked_rows_query(tables jsonb, with_paths boolean,
                                          of_table text default null,

@@ -147,8 +147,9 @@ create function anondb.refresh_error(state text, message text) returns text
 language sql stable parallel safe
 -- other messages may quote a row
 return case
-    when state like 'SA%' or left(state, 2) in ('08', '0A', '25', '26', '28', '2B', '3D', '3F', '40',
-                                                '42', '53', '54', '55', '57', '58') then message
+    when state like 'SA%' or left(state, 2) in ('08', '0A', '25', '26', '28', '2B', '3D', '3F',
+                                                '40', '42', '53', '54', '55', '57', '58')
+        then message
     else 'the database reported SQLSTATE ' || state
 end;
 comment on function anondb.refresh_error(text, text) is
@@ -172,7 +173,8 @@ return case state
     when '25006' then 'the server is a standby or read-only; connect to the primary'
     when '42501' then 'a refresh needs what a run needs: see the GRANTs in the README'
     when '53100' then 'free space on the server; the old release is untouched'
-    when '53400' then 'raise temp_file_limit, or ask the administrator to; the old release is untouched'
+    when '53400' then
+        'raise temp_file_limit, or ask the administrator to; the old release is untouched'
     when '55P03' then 'something holds the table: call it again later'
     when '57014' then 'statement_timeout or an administrator ended it; the old release is untouched'
     else 'nothing was changed; the server''s log may say more'

@@ -21,6 +21,7 @@ from tests.generated import HOSTILE, statements
 
 CODE = Path(anondb.__file__).parent
 CALL = re.compile(r"(?<!function )\banondb\.(\w+)\(")
+COMMENT = re.compile(r"('(?:[^']|'')*')|--.*")
 NESTED = re.compile(r"'(?:[^']|'')*'|[(\[]|[)\]]|,")
 
 
@@ -56,12 +57,21 @@ def calls_in_texts() -> Iterator[tuple[str, int]]:
     """Calls in the strings of our Python code and in the bodies of our SQL functions."""
     for path in CODE.rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        passed = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
         for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            if isinstance(node, ast.JoinedStr):  # its parts are no texts of their own
+                passed |= {id(part) for part in node.values}
+                yield from calls_in("".join(_part(part) for part in node.values))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in passed:
                 yield from calls_in(node.value)
     for path in resources.path("sql").rglob("*.sql"):
-        yield from calls_in(re.sub(r"--.*", "", path.read_text(encoding="utf-8")))
+        # comments are left out, and dashes in a text are none
+        yield from calls_in(COMMENT.sub(lambda found: found[1] or "", path.read_text(encoding="utf-8")))
+
+
+def _part(part: ast.expr) -> str:
+    """A part of a formatted text; what is put into it is one argument."""
+    return str(part.value) if isinstance(part, ast.Constant) else "x"
 
 
 def calls_in(text: str) -> Iterator[tuple[str, int]]:

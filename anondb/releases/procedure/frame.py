@@ -99,6 +99,9 @@ def _declared(frame: Frame) -> Iterator[str]:
         yield f"{variable} bigint;"
     yield "v_squares numeric;"
     yield "v_mean double precision;"
+    yield "v_outcome text;"
+    yield "v_result jsonb;"
+    yield "v_metrics jsonb;"
     for variable in frame.followed.values():
         yield f"{variable} bigint;"
     for variable, kind in sorted(frame.variables.items()):
@@ -113,15 +116,18 @@ def _begun(frame: Frame) -> Iterator[str]:
     yield "        or pg_catalog.now() operator(pg_catalog.<>) pg_catalog.statement_timestamp()) then"
     yield "    v_inside := true;"
     yield "    if pg_catalog.pg_trigger_depth() operator(pg_catalog.>) 0 then"
-    yield f"        perform anondb.refresh_refuse('fit', {_text('a trigger cannot refresh a release')},"
-    yield f"            {_text('call the procedure outside of a transaction, or from pg_cron')});"
+    told, hint = (
+        "a trigger cannot refresh a release",
+        "call the procedure outside of a transaction, or from pg_cron",
+    )
+    yield f"        perform anondb.refresh_refuse('fit', {_text(told)}, {_text(hint)});"
     yield "    end if;"
     yield "    v_saved := anondb.refresh_settings();"
     yield "elsif pg_catalog.pg_trigger_depth() operator(pg_catalog.>) 0"
     yield "      or pg_catalog.now() operator(pg_catalog.<>) pg_catalog.statement_timestamp() then"
     told = "inside a transaction that is not REPEATABLE READ a refresh could not see one state of its source"
-    yield f"    perform anondb.refresh_refuse('fit', {_text(told)},"
-    yield f"        {_text('call it outside of a transaction, or: begin isolation level repeatable read')});"
+    hint = "call it outside of a transaction, or: begin isolation level repeatable read"
+    yield f"    perform anondb.refresh_refuse('fit', {_text(told)}, {_text(hint)});"
     yield "else"
     yield "    commit;"
     yield "end if;"
@@ -129,8 +135,8 @@ def _begun(frame: Frame) -> Iterator[str]:
     yield "begin"
     yield "    perform anondb.refresh_lock(v_target);"
     names = (plan.policy.sha256, str(plan.policy.source), _target(plan), plan.policy.method.algorithm)
-    values = ", ".join(_text(value) for value in (*names, frame.functions))
-    yield f"    v_run := anondb.refresh_begin({values});"
+    policy, read, written, algorithm, functions = (_text(value) for value in (*names, frame.functions))
+    yield f"    v_run := anondb.refresh_begin({policy}, {read}, {written}, {algorithm}, {functions});"
     yield "exception when query_canceled or others then"
     yield "    get stacked diagnostics v_state = returned_sqlstate, v_message = message_text,"
     yield "        v_hint = pg_exception_hint;"
@@ -168,15 +174,21 @@ def _held(frame: Frame) -> Iterator[str]:
         for q, height in zip(quasi, frame.heights, strict=True)
     ]
     yield "select s.series, s.release, s.levels, s.batch into v_series, v_release, v_levels, v_batch"
-    yield f"from anondb.refresh_series(v_target, {_text(str(plan.policy.source))}, {_texts(key, 'text')},"
-    yield f"    {_text(plan.policy.classes_sha256)}, {_numbers(lowest)}, {_numbers(highest)}) as s;"
+    yield (
+        f"from anondb.refresh_series(v_target, {_text(str(plan.policy.source))}, {_texts(key, 'text')},"
+        f" {_text(plan.policy.classes_sha256)}, {_numbers(lowest)}, {_numbers(highest)}) as s;"
+    )
     names, types, collations = frame.source_columns
     unique = _texts(key, "name") if plan.followed.key_is_unique else "null"
-    yield f"perform anondb.refresh_source({_text(source.schema)}, {_text(source.name)}, {_texts(names, 'name')},"
-    yield f"    {_texts(types, 'text')}, {_texts(collations, 'text')}, {unique});"
+    yield (
+        f"perform anondb.refresh_source({_text(source.schema)}, {_text(source.name)}, {_texts(names, 'name')},"
+        f" {_texts(types, 'text')}, {_texts(collations, 'text')}, {unique});"
+    )
     names, types, collations = place.signature
-    yield f"v_commented := anondb.refresh_place({_text(place.relation.schema)}, {_text(place.relation.name)}, v_target,"
-    yield f"    {_texts(names, 'name')}, {_texts(types, 'text')}, {_texts(collations, 'text')});"
+    yield (
+        f"v_commented := anondb.refresh_place({_text(place.relation.schema)}, {_text(place.relation.name)}, v_target,"
+        f" {_texts(names, 'name')}, {_texts(types, 'text')}, {_texts(collations, 'text')});"
+    )
     yield "v_fresh := 'anondb_run_' || v_run || '_' || left(replace(gen_random_uuid()::text, '-', ''), 8);"
 
 
@@ -213,10 +225,9 @@ def _sent(step: Step) -> Iterator[str]:
 
 def _done(frame: Frame) -> Iterator[str]:
     yield "v_mean := case when v_class_count > 0 then v_there::double precision / v_class_count else 0 end;"
-    yield "perform anondb.refresh_end(v_run, 'done', null,"
-    yield f"    ({frame.result})::jsonb,"
-    yield "    v_steps,"
-    yield f"    ({frame.metrics})::jsonb);"
+    yield f"v_result := ({frame.result})::jsonb;"
+    yield f"v_metrics := ({frame.metrics})::jsonb;"
+    yield "perform anondb.refresh_end(v_run, 'done', null, v_result, v_steps, v_metrics);"
     tables = [*frame.scratch, *(f"ledger_{name}" for name in _LEDGER)]
     for table in dict.fromkeys(tables):
         yield f'drop table if exists pg_temp."{table}";'
@@ -236,9 +247,8 @@ def _ended(frame: Frame) -> Iterator[str]:
     yield "    if not v_inside then"
     yield "        commit; -- the snapshot of what has failed"
     yield f"        set local search_path = {_PINNED};"
-    yield "        perform anondb.refresh_end(v_run,"
-    yield "            case when v_state = '57014' then 'interrupted' else 'failed' end, v_message, null,"
-    yield "            v_steps, '[]');"
+    yield "        v_outcome := case when v_state = '57014' then 'interrupted' else 'failed' end;"
+    yield "        perform anondb.refresh_end(v_run, v_outcome, v_message, null, v_steps, '[]');"
     yield "        commit;"
     yield f"        set local search_path = {_PINNED};"
     yield "    end if;"
