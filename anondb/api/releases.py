@@ -175,17 +175,26 @@ class Releases:
         variants: Sequence[str] | None = None,
         ways: bool = False,
         budget: float | None = None,
+        sizes: Sequence[int] | None = None,
+        seeds: int = 1,
+        weights: Mapping[str, float] | None = None,
         options: Options | None = None,
         listener: CompareListener | None = None,
     ) -> Trials:
         """Tries every algorithm, or its variants, with every k and so many quasi-identifiers; publishes nothing.
 
         With `ways` each algorithm is also tried in all its ways; no trial begins once `budget` seconds are spent.
+        `sizes` draw so many rows of the source each, `seeds` repeats all with other draws, `weights` rank the
+        algorithms by several criteria at once (`{"loss": 40, "risk": 40, "time": 20}`).
         """
         from anondb.compare import compare as comparing
         from anondb.compare.comparison import Trials
+        from anondb.compare.ranking import checked
 
-        policy = policy_from(policy)
-        settings = comparing.settings_of(policy, algorithms, k, quasi, variants, ways=ways)
+        policy, shares = policy_from(policy), {} if weights is None else checked(weights)
+        settings = comparing.settings_of(
+            policy, algorithms, k, quasi, variants, ways=ways, sizes=sizes, seeds=seeds
+        )
         options = options or Options()
-        return Trials(policy, comparing.compare(self._door, policy, settings, options, listener, budget))
+        found = comparing.compare(self._door, policy, settings, options, listener, budget)
+        return Trials(policy, found, shares)

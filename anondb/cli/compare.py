@@ -11,6 +11,7 @@ import typer
 from anondb.api import connect
 from anondb.cli.options import Dsn, Json, PolicyFile, Public, TimeLimit, require_possible_files
 from anondb.cli.output import RunProgress, echo_json, out, plain, table, write
+from anondb.compare.ranking import CRITERIA, read_weights
 from anondb.errors import UnsatisfiableError, UsageError
 from anondb.evaluation.metrics import describe
 from anondb.methods.registry import COMPARED, GUIDED
@@ -102,6 +103,28 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="5000,10000,…",
+            help="Try so many rows of the source, drawn by a seed.  [default: all]",
+            show_default=False,
+        ),
+    ] = None,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1, help="Try all N times with other draws; means and deviations are shown."
+        ),
+    ] = 1,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="loss=40,risk=40,…",
+            help=f"Rank the algorithms by several criteria at once: {', '.join(CRITERIA)}.",
+            show_default=False,
+        ),
+    ] = None,
     evaluate: Annotated[
         Evaluated, typer.Option(help="full: also clusterings, and linkage by distance.")
     ] = Evaluated.BASIC,
@@ -129,6 +152,8 @@ def compare(
 
       anondb compare admissions.toml --algorithms optimal,mondrian --quasi 1..5 --report compared.html
 
+      anondb compare admissions.toml --sizes 5000,10000,20000 --seeds 5 --weights loss=40,risk=40,time=20
+
       anondb compare visits.toml --variants semantic,distributional,random --k 2..15 --evaluate full
     """
     loaded = load(policy)
@@ -137,8 +162,10 @@ def compare(
         for text in (algorithms, variants)
     )
     numbers = [
-        None if text is None else _numbers(text, option) for text, option in ((k, "--k"), (quasi, "--quasi"))
+        None if text is None else _numbers(text, option)
+        for text, option in ((k, "--k"), (quasi, "--quasi"), (sizes, "--sizes"))
     ]
+    shares = None if weights is None else read_weights(weights)
     options = Options(evaluate=evaluate.value, time_limit=time_limit)
     require_possible_files(csv, report)
     with connect(dsn) as db, _Progress() as progress:
@@ -150,6 +177,9 @@ def compare(
             variants=words,
             ways=guide,
             budget=budget,
+            sizes=numbers[2],
+            seeds=seeds,
+            weights=shares,
             options=options,
             listener=progress,
         )
@@ -173,6 +203,8 @@ class _Progress(RunProgress):
     def trial(self, setting: Setting, number: int, of: int) -> None:
         self.update(total=of, completed=number - 1, description=f"{number} of {of}")
         self._doing = f"{setting.name}, k = {setting.k}, {len(setting.columns)} columns"
+        if setting.size is not None:
+            self._doing += f", {setting.size:,} rows"
 
     def stage(self, name: str) -> None:
         self.update(doing=f"{self._doing}: {name}")
@@ -203,10 +235,16 @@ def _print(comparison: Trials) -> None:
     heads = _SHOWN_OF_VARIANTS if varied else _SHOWN
     shown = [name for name in heads if any(run.metrics.get(name) is not None for run in runs)]
     several = len({run.quasi for run in runs}) > 1
-    columns = [">columns"] * several
+    sized = any(run.size is not None for run in runs)
+    columns = [*[">columns"] * several, *[">rows"] * sized]
     listing = table("algorithm", ">k", *columns, *(f">{heads[name]}" for name in shown), "generalization")
     for run in runs:
-        cells = [plain(run.algorithm), f"{run.k:,}", *[str(run.quasi)] * several]
+        cells = [
+            plain(run.algorithm),
+            f"{run.k:,}",
+            *[str(run.quasi)] * several,
+            *[f"{run.size or 0:,}"] * sized,
+        ]
         cells += [_figure(run, name) for name in shown]
         listing.add_row(*cells, plain(run.failure or run.selected), style="dim" if run.failure else "")
     out.print(listing)
@@ -218,5 +256,10 @@ def _print(comparison: Trials) -> None:
 
 
 def _figure(run: ComparedRun, name: str) -> str:
-    value = run.metrics.get(name)
-    return formatted(value if name != "seconds" or value is None else round(value, 2), describe(name).format)
+    value, deviation = (
+        None if found is None else round(found, 2) if name == "seconds" else found
+        for found in (run.metrics.get(name), run.deviations.get(name))
+    )
+    unit = describe(name).format
+    text = formatted(value, unit)
+    return text if deviation is None else f"{text} ± {formatted(deviation, unit)}"

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import groupby
 from math import inf
 from typing import Protocol
 
+from anondb.compare.sample import on_rows
+from anondb.compare.sample import refused as refused_sizes
 from anondb.compare.trial import Setting, Trial, run_trial
-from anondb.db.connection import Door, one_snapshot
+from anondb.db.connection import Connection, Door, one_snapshot
 from anondb.db.install.upgrade import require_current
 from anondb.errors import UsageError, did_you_mean
 from anondb.methods.method import ReleaseMethod
@@ -61,21 +65,43 @@ def compare(
         for algorithm in {setting.algorithm for setting in settings}:
             METHODS[algorithm].load_ahead()  # or the first to use a package would pay for it
         with one_snapshot(connection, "comparing", undo=True):
-            for number, setting in enumerate(settings, 1):
-                listener.trial(setting, number, len(settings))
-                changed = variant(policy, setting)
-                left = spent - time.monotonic()
-                if changed.refusal is None and left <= 0:
-                    changed = replace(changed, refusal=_too_late())
-                if changed.refusal is None:
-                    within = min(left, inf if options.time_limit is None else options.time_limit)
-                    searching = options if within == inf else replace(options, time_limit=within)
-                    trial = run_trial(connection, changed.policy, setting, searching, listener)
-                else:
-                    trial = Trial(setting, error=changed.refusal)
-                trials.append(replace(trial, ignored=changed.ignored))
+            numbered = enumerate(settings, 1)
+            for (size, seed), some in groupby(numbered, lambda one: (one[1].size, one[1].seed)):
+                with _rows(connection, policy, size, seed, options, spent) as (rows, refusal):
+                    for number, setting in some:
+                        listener.trial(setting, number, len(settings))
+                        changed = variant(rows, setting)
+                        left = spent - time.monotonic()
+                        if left <= 0:
+                            refusal = refusal or _too_late()
+                        changed = replace(changed, refusal=changed.refusal or refusal)
+                        if changed.refusal is None:
+                            within = min(left, inf if options.time_limit is None else options.time_limit)
+                            searching = options if within == inf else replace(options, time_limit=within)
+                            trial = run_trial(connection, changed.policy, setting, searching, listener)
+                        else:
+                            trial = Trial(setting, error=changed.refusal)
+                        trials.append(replace(trial, ignored=changed.ignored))
     _refuse_policy(trials)
     return tuple(trials)
+
+
+@contextmanager
+def _rows(
+    connection: Connection, policy: Policy, size: int | None, seed: int, options: Options, spent: float
+) -> Iterator[tuple[Policy, UsageError | None]]:
+    """The policy on so many rows for as long as the context lasts, or why there are none."""
+    if size is None:
+        yield policy, None
+        return
+    with connection.transaction(force_rollback=True):
+        drawn, refusal = policy, None
+        if spent > time.monotonic():
+            try:
+                drawn = on_rows(connection, policy, size, seed, options)
+            except UsageError as error:
+                refusal = error
+        yield drawn, refusal
 
 
 def settings_of(
@@ -86,11 +112,20 @@ def settings_of(
     variants: Sequence[str] | None = None,
     *,
     ways: bool = False,
+    sizes: Sequence[int] | None = None,
+    seeds: int = 1,
 ) -> list[Setting]:
-    """All combinations, in the order of the call: by number of columns, by k, by algorithm and its variants.
+    """All combinations, in the order of the call: by rows, by seed, by number of columns, by k, by algorithm and its
+    variants.
 
     With `ways` each algorithm is tried in all its ways too.
     """
+    if sizes is not None and (refusal := refused_sizes(policy)) is not None:
+        raise refusal
+    if sizes is not None and min(sizes, default=0) < 1:
+        raise UsageError("a size is at least one row", hint="for example 5000,10000")
+    if not 1 <= seeds <= MOST_TRIALS:
+        raise UsageError("the seeds are a number of repetitions", hint=f"give 1 to {MOST_TRIALS:,}")
     if algorithms is None:
         usual = GUIDED if ways else COMPARED
         algorithms = usual if variants is None else (policy.method.algorithm,)
@@ -119,7 +154,9 @@ def settings_of(
             hint=f"give numbers from 1 to {len(names)}; the first so many columns are taken",
         )
     settings = [
-        Setting(algorithm, one_k, tuple(names[:count]), word, way)
+        Setting(algorithm, one_k, tuple(names[:count]), word, way, size, seed)
+        for size in ([None] if sizes is None else sorted(set(sizes)))
+        for seed in range(seeds)
         for count in dict.fromkeys(counts)
         for one_k in dict.fromkeys(demanded)
         for algorithm in dict.fromkeys(algorithms)
@@ -167,6 +204,8 @@ def variant(policy: Policy, setting: Setting) -> Variant:
     fewer = replace(policy, columns=columns, privacy=replace(policy.privacy, k=setting.k))
     try:
         keys = method.taken_over(policy.method, setting.columns)
+        if setting.seed:
+            keys = replace(keys, seed=keys.seed + setting.seed)
         if setting.variant is not None:
             keys = replace(keys, variant=setting.variant)
         if policy.tables and (reason := method.refused_links(vars(keys))) is not None:

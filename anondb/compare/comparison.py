@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -13,16 +13,31 @@ from typing import TYPE_CHECKING, Any
 
 from anondb import files
 from anondb.compare.guidance import guidance
+from anondb.compare.means import as_run, by_setting
+from anondb.compare.ranking import Rank, ranking
+from anondb.compare.ranking import sentence as ranked_in_words
 from anondb.compare.tradeoff import front, recommended, sentence
 from anondb.report.model import ComparedRun, Comparison, ReportData
 
 if TYPE_CHECKING:
     import pandas
 
-    from anondb.compare.trial import Trial
+    from anondb.compare.trial import Setting, Trial
     from anondb.policy.model import Policy
 
-_FIRST = ("algorithm", "variant", "way", "k", "quasi", "columns", "selected", "failure", "ignored")
+_FIRST = (
+    "algorithm",
+    "variant",
+    "way",
+    "k",
+    "quasi",
+    "size",
+    "seed",
+    "columns",
+    "selected",
+    "failure",
+    "ignored",
+)
 
 
 @dataclass(frozen=True)
@@ -31,21 +46,26 @@ class Trials:
 
     policy: Policy
     trials: tuple[Trial, ...]
+    weights: Mapping[str, float] = field(
+        default_factory=dict
+    )  # of the criteria that rank them, as shares of one
 
     @cached_property
     def runs(self) -> tuple[ComparedRun, ...]:
-        """The trials as a report shows them: the figures of whole releases."""
+        """The trials as a report shows them: those that differ by their seed alone are one."""
         return tuple(
-            ComparedRun(
-                trial.setting.name,
-                trial.setting.k,
-                len(trial.setting.columns),
-                {name: value for name, value in trial.metrics.items() if _of_release(name)},
-                trial.selected,
-                trial.failure,
-            )
-            for trial in self.trials
+            as_run(setting, [self.trials[place] for place in places])
+            for setting, places in self._settings.items()
         )
+
+    @cached_property
+    def _settings(self) -> dict[Setting, list[int]]:
+        return by_setting(self.trials)
+
+    @property
+    def ranking(self) -> tuple[Rank, ...]:
+        """The algorithms by the weighted criteria, best first; nothing without weights."""
+        return ranking(self.runs, self.weights) if self.weights else ()
 
     @property
     def guidance(self) -> tuple[str, ...]:
@@ -58,17 +78,32 @@ class Trials:
             if column.identifies
         )
         advice = sentence(self.runs)
-        first = () if advice is None else (advice,)
+        ranked = (ranked_in_words(self.ranking, self.weights),) if self.weights else ()
+        first = (*ranked, *(() if advice is None else (advice,)))
         return (*first, *guidance(self.runs), *{column.column: column.sentence for column in kept}.values())
 
     def as_json(self) -> dict[str, Any]:
         """The object that `anondb compare --json` prints."""
+        firsts = [places[0] for places in self._settings.values()]
         return {
             "source": str(self.policy.source),
             "trials": [trial.as_json() for trial in self.trials],
             "guidance": list(self.guidance),
-            "recommended": None if (best := recommended(self.runs)) is None else self.runs.index(best),
-            "front": [self.runs.index(run) for run in front(self.runs)],
+            "recommended": None
+            if (best := recommended(self.runs)) is None
+            else firsts[self.runs.index(best)],
+            "front": [firsts[self.runs.index(run)] for run in front(self.runs)],
+            "weights": dict(self.weights),
+            "ranking": [vars(rank) for rank in self.ranking],
+            "means": [
+                {
+                    "trials": places,
+                    "figures": dict(run.metrics),
+                    "deviations": dict(run.deviations),
+                }
+                for run, places in zip(self.runs, self._settings.values(), strict=True)
+                if run.seeds > 1
+            ],
         }
 
     def rows(self) -> list[dict[str, Any]]:
@@ -117,6 +152,8 @@ def _first(trial: Trial) -> Iterator[Any]:
         setting.way or "",
         setting.k,
         len(setting.columns),
+        setting.size,
+        setting.seed,
         ", ".join(setting.columns),
     )
     yield from (trial.selected, trial.failure, "; ".join(trial.ignored))
@@ -124,8 +161,3 @@ def _first(trial: Trial) -> Iterator[Any]:
 
 def _metrics(trial: Trial, names: list[str]) -> dict[str, float | None]:
     return {name: trial.metrics.get(name) for name in names}
-
-
-def _of_release(name: str) -> bool:
-    """Whether a figure is of the whole release: not of one column, and not of the source, which is the same for all."""
-    return ":" not in name and not name.endswith("_before")

@@ -24,8 +24,8 @@ _MEANING = {  # where the definition is not plain enough by itself
     "release satisfies the policy; a lower risk than it asks for mostly comes of larger classes, and so of more loss.",
 }
 
-Cell = tuple[int, int]
-"""k and the number of columns: what algorithms are compared at."""
+Cell = tuple[int, int, int | None]
+"""k, the number of columns and of rows: what algorithms are compared at."""
 
 
 def guidance(runs: Sequence[ComparedRun]) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def _shared(done: Sequence[ComparedRun], name: str) -> dict[str, dict[Cell, floa
     for run in done:
         value = run.metrics.get(name)
         if value is not None:
-            by_algorithm.setdefault(run.algorithm, {})[run.k, run.quasi] = value
+            by_algorithm.setdefault(run.algorithm, {})[run.k, run.quasi, run.size] = value
     if not by_algorithm:
         return {}
     cells = [
@@ -96,22 +96,32 @@ def _shared(done: Sequence[ComparedRun], name: str) -> dict[str, dict[Cell, floa
 
 
 def _prices(done: Sequence[ComparedRun]) -> Iterator[str]:
-    """What a larger k and more columns cost, for the algorithm that loses least in the hardest setting."""
+    """What a larger k, more columns and more rows cost, for the algorithm that loses least in the hardest setting."""
     known = [run for run in done if run.metrics.get("gen_iloss") is not None]
     if not known:
         return
-    hardest = max((run.quasi, run.k) for run in known)
+    hardest = max(_hardness(run) for run in known)
     chosen = min(
-        (run for run in known if (run.quasi, run.k) == hardest),
+        (run for run in known if _hardness(run) == hardest),
         key=lambda run: run.metrics["gen_iloss"] or 0.0,
     )
     mine = [run for run in known if run.algorithm == chosen.algorithm]
-    by_k = sorted((run for run in mine if run.quasi == chosen.quasi), key=lambda run: run.k)
-    by_columns = sorted((run for run in mine if run.k == chosen.k), key=lambda run: run.quasi)
+    quasi, size, k = _hardness(chosen)
+    by_k = sorted((run for run in mine if _hardness(run)[:2] == (quasi, size)), key=lambda run: run.k)
+    by_columns = sorted((run for run in mine if _hardness(run)[1:] == (size, k)), key=lambda run: run.quasi)
+    by_size = sorted((run for run in mine if (run.quasi, run.k) == (quasi, k)), key=lambda run: run.size or 0)
     if by_k[0].k < by_k[-1].k:
         yield f"From k = {by_k[0].k:,} to k = {by_k[-1].k:,}, {_way(by_k)}."
     if by_columns[0].quasi < by_columns[-1].quasi:
         yield f"From {counted(by_columns[0].quasi, 'column')} to {by_columns[-1].quasi}, {_way(by_columns)}."
+    if by_size[0].size != by_size[-1].size:
+        first, last = by_size[0].metrics.get("seconds"), by_size[-1].metrics.get("seconds")
+        took = "" if not first or not last else f"; it takes {last / first:.1f} times as long"
+        yield f"From {by_size[0].size:,} rows to {by_size[-1].size:,}, {_way(by_size)}{took}."
+
+
+def _hardness(run: ComparedRun) -> tuple[int, int, int]:
+    return run.quasi, run.size or 0, run.k
 
 
 def _way(runs: Sequence[ComparedRun]) -> str:

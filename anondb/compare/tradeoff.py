@@ -19,9 +19,9 @@ def front(runs: Sequence[ComparedRun]) -> tuple[ComparedRun, ...]:
 
 
 def recommended(runs: Sequence[ComparedRun]) -> ComparedRun | None:
-    """What loses least, of one k and number of columns; within a hundredth the lowest risk, then the least time."""
+    """What loses least, in one setting; within a hundredth the lowest risk, then the least time."""
     known = [(found[0], run) for run in runs if (found := measured(run)) is not None]
-    if len(known) < 2 or len({(run.k, run.quasi) for _, run in known}) > 1:
+    if len(known) < 2 or len({(run.k, run.quasi, run.size) for _, run in known}) > 1:
         return None
     least = min(loss for loss, _ in known)
     near = [run for loss, run in known if loss <= least + NEAR]

@@ -40,6 +40,8 @@ class Setting:
     columns: tuple[str, ...]  # the quasi-identifiers
     variant: str | None = None  # of the algorithm; None: as the policy has it
     way: str | None = None  # of the algorithm; None: the plain one
+    size: int | None = None  # so many rows of the source, drawn; None: all
+    seed: int = 0  # of the draw, and added to that of the policy
 
     @property
     def name(self) -> str:
@@ -100,6 +102,8 @@ class Trial:
             "way": setting.way,
             "k": setting.k,
             "quasi": list(setting.columns),
+            "size": setting.size,
+            "seed": setting.seed,
             "selected": self.selected or None,
             "failure": self.failure or None,
             "ignored": list(self.ignored),

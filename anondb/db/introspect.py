@@ -205,6 +205,12 @@ def columns(connection: Connection, relation: Relation) -> tuple[SourceColumn, .
         return _columns(connection, relation)
 
 
+def columns_of(connection: Connection, relation: Relation) -> tuple[SourceColumn, ...]:
+    """The columns of a table in its order."""
+    with translated("reading the catalogue"):
+        return _columns(connection, relation)
+
+
 def _columns(connection: Connection, relation: Relation) -> tuple[SourceColumn, ...]:
     rows = _rows(connection, _COLUMNS, schema=relation.schema, table=relation.name)
     return tuple(SourceColumn(*row) for row in rows)

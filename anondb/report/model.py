@@ -146,6 +146,9 @@ class ComparedRun:
     metrics: Mapping[str, float | None] = field(default_factory=dict)  # also seconds, bytes, counts
     selected: str = ""  # the generalization, in words: "age 1, sex 0"
     failure: str = ""  # why there is no release
+    size: int | None = None  # so many rows of the source; None: all
+    seeds: int = 1  # of which the figures are means
+    deviations: Mapping[str, float] = field(default_factory=dict)  # standard ones, over the seeds
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from anondb.evaluation.metrics import describe
 from anondb.report import charts, theme
 from anondb.report.charts import Bars
-from anondb.report.model import ClassSizes, Comparison, ReportData, ReportedMetric
-from anondb.report.words import NONE, counted, formatted, listed, percent, setting
+from anondb.report.model import ClassSizes, ComparedRun, Comparison, ReportData, ReportedMetric
+from anondb.report.words import NONE, counted, formatted, listed, percent, setting, with_deviation
 
 _BINS = 10
 _DRAWN = 3  # metrics of one column
@@ -168,7 +168,7 @@ def tradeoff(compared: Comparison) -> Chart | None:
     ]
     if len(shown) < 2:
         return None
-    several = len({(run.k, run.quasi) for run, _, _ in shown}) > 1
+    several = len({(run.k, run.quasi, run.size) for run, _, _ in shown}) > 1
     names = [f"{run.algorithm}, {setting(run)}" if several else run.algorithm for run, _, _ in shown]
     title = "Risk against loss"
     on_front = f"{len(compared.front)} of {counted(len(shown), 'release')}"
@@ -194,19 +194,19 @@ def tradeoff(compared: Comparison) -> Chart | None:
 
 
 def comparison(comparison_of_runs: Comparison) -> Iterator[Chart]:
-    """One chart a metric over k, or over the number of quasi-identifiers where k is always the same."""
+    """One chart a metric over rows, or k, or the number of quasi-identifiers: the first of which there are several."""
     runs = [run for run in comparison_of_runs.runs if not run.failure]
-    over_k = len({run.k for run in runs}) > 1 or len({run.quasi for run in runs}) < 2
-    axis = "k" if over_k else "quasi-identifiers"
-    if over_k:  # one line an algorithm: of the runs with most columns
-        most = max((run.quasi for run in runs), default=0)
-        runs = [run for run in runs if run.quasi == most]
-    steps = sorted({run.k if over_k else run.quasi for run in runs})
+    axis = next((axis for axis in _AXES if len({_at(run, axis) for run in runs}) > 1), "k")
+    for other in _AXES:  # one line an algorithm: of the runs with most columns, and the largest k
+        if other != axis:
+            most = max((_at(run, other) for run in runs), default=0)
+            runs = [run for run in runs if _at(run, other) == most]
+    steps = sorted({_at(run, axis) for run in runs})
     algorithms = list(dict.fromkeys(run.algorithm for run in runs))
     known = {name for run in runs for name, value in run.metrics.items() if value is not None}
     for name in (name for name in _COMPARED if name in known):
         meant = describe(name)
-        values = {(run.algorithm, run.k if over_k else run.quasi): run.metrics.get(name) for run in runs}
+        values = {(run.algorithm, _at(run, axis)): run.metrics.get(name) for run in runs}
         series = {algorithm: [values.get((algorithm, step)) for step in steps] for algorithm in algorithms}
         title = f"{meant.label} by {axis}"
         good = f" {meant.better.capitalize()} is better." if meant.better else ""
@@ -222,16 +222,30 @@ def comparison(comparison_of_runs: Comparison) -> Iterator[Chart]:
         )
 
 
+_AXES = ("rows", "k", "quasi-identifiers")
+
+
+def _at(run: ComparedRun, axis: str) -> int:
+    return {"rows": run.size or 0, "k": run.k, "quasi-identifiers": run.quasi}[axis]
+
+
 def comparison_table(comparison_of_runs: Comparison) -> Table:
     """Every metric of every run."""
     names = list(dict.fromkeys(name for run in comparison_of_runs.runs for name in run.metrics))
     several = len({run.quasi for run in comparison_of_runs.runs}) > 1
     selected = any(run.selected or run.failure for run in comparison_of_runs.runs)
-    head = ["Algorithm", "k", *["Columns"] * several, *(describe(name).label for name in names)]
+    sized = any(run.size is not None for run in comparison_of_runs.runs)
+    head = [
+        "Algorithm",
+        "k",
+        *["Columns"] * several,
+        *["Rows"] * sized,
+        *(describe(name).label for name in names),
+    ]
     rows = []
     for run in comparison_of_runs.runs:
-        row = [run.algorithm, f"{run.k:,}", *[str(run.quasi)] * several]
-        row += [formatted(run.metrics.get(name), describe(name).format) for name in names]
+        row = [run.algorithm, f"{run.k:,}", *[str(run.quasi)] * several, *[f"{run.size or 0:,}"] * sized]
+        row += [with_deviation(run, name) for name in names]
         rows.append([*row, *[run.failure or run.selected or NONE] * selected])
     words = (0, len(head)) if selected else (0,)
     return Table([*head, *["Generalization"] * selected], rows, words)

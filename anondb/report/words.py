@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
+from anondb.evaluation.metrics import describe
 from anondb.methods.registry import METHODS
 from anondb.models.k_anonymity import KAnonymity
 from anondb.models.registry import MODELS, without_k
@@ -28,6 +29,13 @@ def formatted(value: float | None, unit: str = "number") -> str:
     if unit == "bytes":
         return f"{value / 2**20:,.1f} MB"
     return number(value)
+
+
+def with_deviation(run: ComparedRun, name: str) -> str:
+    """A figure of a comparison in its unit; of several seeds, with its standard deviation."""
+    unit, deviation = describe(name).format, run.deviations.get(name)
+    text = formatted(run.metrics.get(name), unit)
+    return text if deviation is None else f"{text} ± {formatted(deviation, unit)}"
 
 
 def percent(share: float) -> str:
@@ -58,7 +66,8 @@ def counted(number_of: int, one: str, many: str | None = None) -> str:
 
 def setting(run: ComparedRun) -> str:
     """What a run of a comparison ran with."""
-    return f"k = {run.k:,} with {counted(run.quasi, 'column')}"
+    rows = "" if run.size is None else f" of {counted(run.size, 'row')}"
+    return f"k = {run.k:,} with {counted(run.quasi, 'column')}{rows}"
 
 
 MOST_NAMED = 12

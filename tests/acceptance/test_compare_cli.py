@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 import pytest
@@ -173,6 +174,9 @@ def test_a_comparison_without_any_release_shows_why_and_ends_with_3(clinic: Clin
         (["--k", "two"], "--k takes whole numbers"),
         (["--k", "0"], "k must be at least 1"),
         (["--quasi", "2..1"], "--quasi takes whole numbers"),
+        (["--weights", "lose=1"], 'did you mean "loss"'),
+        (["--sizes", "0"], "a size is at least one row"),
+        (["--sizes", "25"], "hospital.admissions has 24 rows, and 25 are to be drawn"),
         (["--quasi", "1..3"], "the policy has 2 quasi-identifiers"),
         (["--csv", "nowhere/c.csv"], "nowhere/c.csv: cannot be written"),
         (["--report", "nowhere/c.html"], "nowhere/c.html: cannot be written"),
@@ -278,3 +282,85 @@ def test_no_trial_begins_once_the_budget_is_spent(clinic: Clinic) -> None:
         done = clinic.cli("compare", str(clinic.policy()), "--guide", "--budget", seconds)
         assert done.returncode == 2
         assert said in done.stderr
+
+
+def test_rows_are_drawn_by_seed_and_are_those_of_the_source(clinic: Clinic) -> None:
+    """All rows give what the table gives; fewer differ by seed, and are the same wherever the rows lie."""
+    arguments = ("--algorithms", "mondrian", "--k", "2", "--sizes", "24,12", "--seeds", "3")
+    found = compared(clinic, clinic.policy(), *arguments)
+    assert [(one["size"], one["seed"]) for one in found["trials"]] == [
+        (size, seed) for size in (12, 24) for seed in range(3)
+    ]
+    [whole] = compared(clinic, clinic.policy(), "--algorithms", "mondrian", "--k", "2")["trials"]
+    for one in found["trials"][3:]:
+        assert lasting(one["figures"]) == lasting(whole["figures"])
+    halves = [one["figures"] for one in found["trials"][:3]]
+    assert [figures["records"] for figures in halves] == [12, 12, 12]
+    assert len({figures["gen_iloss"] for figures in halves}) > 1
+    few, all_rows = found["means"]
+    assert few["figures"]["gen_iloss"] == pytest.approx(fmean(figures["gen_iloss"] for figures in halves))
+    assert few["deviations"]["gen_iloss"] == pytest.approx(stdev(figures["gen_iloss"] for figures in halves))
+    assert set(found["front"]) <= {0, 3}
+    assert (few["trials"], all_rows["deviations"]["gen_iloss"]) == ([0, 1, 2], 0)
+    clinic.execute("update hospital.admissions set age = age where age % 2 = 0")  # the rows lie elsewhere now
+    again = compared(clinic, clinic.policy(), *arguments)
+    assert [lasting(one["figures"]) for one in again["trials"]] == [
+        lasting(one["figures"]) for one in found["trials"]
+    ]
+
+
+def test_a_size_that_the_table_does_not_have_is_a_row_with_its_reason(clinic: Clinic) -> None:
+    trials = compared(clinic, clinic.policy(), "--algorithms", "mondrian", "--k", "2", "--sizes", "12,25")[
+        "trials"
+    ]
+    assert trials[0]["failure"] is None
+    assert "has 24 rows" in trials[1]["failure"]
+
+
+def test_a_person_who_is_one_record_of_the_source_is_one_of_the_drawn_rows(clinic: Clinic) -> None:
+    clinic.execute("alter table hospital.admissions add primary key (name)")
+    policy = clinic.policy(privacy='k = 2\nunit = "name"')
+    [trial] = compared(clinic, policy, "--algorithms", "mondrian", "--sizes", "12")["trials"]
+    assert (trial["failure"], trial["figures"]["records"]) == (None, 12)
+
+
+def test_rows_that_a_rule_hides_are_an_error_and_not_left_out_of_the_draw(
+    clinic: Clinic, new_role: Callable[[], str]
+) -> None:
+    role = new_role()
+    clinic.execute("grant usage on schema hospital, anondb to {role}", role=role)
+    clinic.execute("grant select on hospital.admissions to {role}", role=role)
+    clinic.execute(
+        "grant select on anondb.install, anondb.secret, anondb.vgh, anondb.vgh_node, anondb.vgh_path to {role}",
+        role=role,
+    )
+    clinic.execute("alter table hospital.admissions enable row level security")
+    clinic.execute("create policy young on hospital.admissions using (age < 28)")
+    as_role = make_conninfo(clinic.dsn, options=f"-c role={role}")
+    done = clinic.cli("compare", clinic.policy(), "--k", "2", "--sizes", "8", ANONDB_DSN=as_role)
+    assert done.returncode != 0
+    assert "row" in done.stderr
+
+
+def test_several_criteria_rank_the_algorithms_together(clinic: Clinic, tmp_path: Path) -> None:
+    page = tmp_path / "c.html"
+    arguments = ("--k", "2,5", "--sizes", "12,24", "--weights", "loss=3,classes=1", "--report", page)
+    found = compared(clinic, clinic.policy(), *arguments)
+    assert found["weights"] == {"loss": 0.75, "classes": 0.25}
+    scores = [rank["score"] for rank in found["ranking"]]
+    assert scores == sorted(scores)
+    assert {rank["algorithm"] for rank in found["ranking"]} == {"datafly", "incognito", "mondrian"}
+    first = found["ranking"][0]["algorithm"]
+    assert found["guidance"][0].startswith(f"Ranked by loss 75% and classes 25%: 1. {first} ")
+    assert any(said.startswith("From 12 rows to 24, ") for said in found["guidance"])
+    assert "by rows" in page.read_text(encoding="utf-8")
+
+
+def test_the_table_has_rows_and_deviations(clinic: Clinic) -> None:
+    arguments = ("--algorithms", "mondrian", "--k", "2", "--sizes", "12", "--seeds", "2")
+    done = clinic.cli("compare", clinic.policy(), *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    head, line, *_ = done.stdout.splitlines()
+    assert head.split()[:3] == ["algorithm", "k", "rows"]
+    assert line.split()[:3] == ["mondrian", "2", "12"]
+    assert "±" in line
