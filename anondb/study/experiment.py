@@ -28,7 +28,7 @@ from anondb.run.pipeline import Silence
 from anondb.run.plan import Options
 from anondb.sqltree.tables import Relation
 from anondb.study import synthetic_sets
-from anondb.study.gsl_study import UTILITY, Judged, Outcome, Study
+from anondb.study.gsl_study import CLUSTERED, UTILITY, Judged, Outcome, Study
 from anondb.study.perturb import worse_and_worse
 
 MOST_TRIALS = 5_000
@@ -52,6 +52,7 @@ class ExperimentRequest:
     seed: int = 7
     heuristic: str | None = None  # of algorithms that have several, instead of their first
     objective: str | None = None
+    clusterings: bool = False  # what becomes of clusters is a utility too; that compares every two records
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def experiment(door: Door, request: ExperimentRequest, progress: Progress | None
         aspects |= {k: _aspects(connection, request, source, k) for k in request.k[1:]}
         judged = tuple(_judged(connection, request, source, place) for place in range(source.number))
         trials = _trials(connection, request, source, tell)
-    outcomes, failures, records = _outcomes(trials)
+    outcomes, failures, records = _outcomes(trials, CLUSTERED if request.clusterings else {})
     return Study(
         source.text, source.columns, records, request.measure, request.seed, judged, tuple(outcomes), failures,
         aspects, score_seconds,
@@ -223,12 +224,13 @@ def _trials(
     """Every hierarchy with every algorithm and k, on the data of one moment."""
     trials = []
     settings = list(product(request.algorithms, request.k, range(source.number)))
+    options = Options(evaluate="full" if request.clusterings else "basic")
     with one_snapshot(connection, "experimenting", undo=True):
         for number, (algorithm, k, place) in enumerate(settings):
             tell(f"{algorithm}, k = {k}, hierarchy {place + 1}", 0.1 + 0.9 * number / len(settings))
             policy = _policy(request, source, algorithm, k, place)
             timer = _Timer()
-            trial = run_trial(connection, policy, Setting(algorithm, k, source.columns), Options(), timer)
+            trial = run_trial(connection, policy, Setting(algorithm, k, source.columns), options, timer)
             trials.append(_PlacedTrial(place, trial, timer.utility))
     return trials
 
@@ -249,19 +251,22 @@ def _policy(request: ExperimentRequest, source: _Source, algorithm: str, k: int,
     return Policy(relation, relation, privacy, method, columns, "", "experiment", "")
 
 
-def _outcomes(trials: Sequence[_PlacedTrial]) -> tuple[list[Outcome], dict[str, str], int]:
+def _outcomes(
+    trials: Sequence[_PlacedTrial], clustered: Mapping[str, str]
+) -> tuple[list[Outcome], dict[str, str], int]:
     outcomes, failures, records = [], {}, 0
     for placed in trials:
         setting, result = placed.trial.setting, placed.trial.result
         figures = {} if result is None else result.all_metrics()
         if isinstance(placed.trial.error, UsageError):
             raise placed.trial.error
-        if result is None or not figures.keys() >= set(UTILITY):
+        if result is None or not figures.keys() >= {*UTILITY, *clustered.values()}:
             why = placed.trial.failure or "its utility could not be measured"
             failures[f"{setting.algorithm}, k = {setting.k}, hierarchy {placed.place + 1}"] = why
             continue
         records, seconds = result.records, result.seconds
         utility = {name: figures[name] for name in UTILITY}
+        utility |= {loss: 1 - figures[metric] for loss, metric in clustered.items()}
         read = seconds["prepare"] + seconds["encode"]
         rest = seconds["search"] + seconds["publish"] + seconds["verify"] + placed.utility_seconds
         of = (placed.place, setting.algorithm, setting.k, result.levels, result.suppressed)

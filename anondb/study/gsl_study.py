@@ -20,6 +20,9 @@ _LEADING = ("static avg", "dynamic avg", "static max")
 """The means first: they foretell best."""
 
 UTILITY = ("semantic_sse", "sem_iloss")
+CLUSTERED = {"rand_loss": "rand", "nmi_loss": "nmi"}
+"""What clusterings of the originals and of the release have not in common: 1 minus the metric."""
+
 STEP = 25  # of the weights
 CATEGORIES = 5  # as many as ratings
 
@@ -64,6 +67,11 @@ class Study:
     failures: Mapping[str, str]  # trial → why it has no release
     aspects: Mapping[int, Sequence[Mapping[str, float]]]
     score_seconds: float  # to judge all hierarchies by all aspects, for one k
+
+    @property
+    def utilities(self) -> tuple[str, ...]:
+        """What was measured of every release."""
+        return tuple(self.outcomes[0].utility)
 
     def rounds(self, kinds: Collection[str] = ("worse", "built")) -> dict[tuple[str, int], list[Outcome]]:
         """The releases of each algorithm and k, made with hierarchies of these kinds."""
@@ -144,7 +152,7 @@ def correlations(study: Study) -> list[Correlation]:
     return [
         Correlation(algorithm, k, gsl, utility, spearman(*_pairs(study, outcomes, gsl, utility)))
         for (algorithm, k), outcomes in study.rounds(["worse"]).items()
-        for gsl, utility in product(GSL, UTILITY)
+        for gsl, utility in product(GSL, study.utilities)
     ]
 
 
@@ -155,7 +163,7 @@ def averaged_correlations(study: Study) -> list[AveragedCorrelation]:
         for outcome in outcomes:
             by_algorithm.setdefault(algorithm, {}).setdefault(outcome.hierarchy, []).append(outcome)
     averaged = []
-    for (algorithm, by_hierarchy), gsl, utility in product(by_algorithm.items(), _LEADING, UTILITY):
+    for (algorithm, by_hierarchy), gsl, utility in product(by_algorithm.items(), _LEADING, study.utilities):
         # a mean over fewer k is no mean over the others
         most = max(map(len, by_hierarchy.values()))
         whole = {place: of_one for place, of_one in by_hierarchy.items() if len(of_one) == most}
@@ -170,7 +178,7 @@ def improvements(study: Study) -> list[Improvement]:
     improved = []
     for (algorithm, k), outcomes in study.rounds(["worse"]).items():
         by_score = sorted(outcomes, key=lambda outcome: study.judged[outcome.hierarchy].gsl["static avg"])
-        for utility in UTILITY:
+        for utility in study.utilities:
             best, worst = by_score[0].utility[utility], by_score[-1].utility[utility]
             share = (worst - best) / worst if worst > 0 else None
             improved.append(Improvement(algorithm, k, utility, share))
@@ -197,7 +205,7 @@ def agreements(study: Study) -> list[CategoryAgreement]:
     from anondb.evaluation.clustering import compare
 
     agreements = []
-    for ((algorithm, k), outcomes), utility in product(study.rounds(["worse"]).items(), UTILITY):
+    for ((algorithm, k), outcomes), utility in product(study.rounds(["worse"]).items(), study.utilities):
         ratings = list(dict.fromkeys(outcome.rating for outcome in study.judged))
         rated = [ratings.index(study.judged[outcome.hierarchy].rating) for outcome in outcomes]
         agreed = compare(rated, categories([outcome.utility[utility] for outcome in outcomes]))

@@ -13,7 +13,7 @@ from anondb.report.words import NONE, counted, formatted, listed, percent
 from anondb.study import gsl_study
 from anondb.study.gsl_study import GSL, UTILITY, Study, Weighting
 
-NAMES = {"semantic_sse": "SSE", "sem_iloss": "SemILoss"}
+NAMES = {"semantic_sse": "SSE", "sem_iloss": "SemILoss", "rand_loss": "1 − Rand", "nmi_loss": "1 − NMI"}
 _FORETOLD = "dynamic avg"  # the score that is drawn
 _MARKERS = "osD^vP"
 _DASHES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1)), (0, (1, 1)))
@@ -130,7 +130,7 @@ def correlation_table(study: Study) -> Table:
     rounds: dict[tuple[str, int], list[str]] = {}
     for correlation in gsl_study.correlations(study):
         rounds.setdefault((correlation.algorithm, correlation.k), []).append(two_digits(correlation.rho))
-    head = [f"{gsl}, {NAMES[utility]}" for gsl in GSL for utility in UTILITY]
+    head = [f"{gsl}, {NAMES[utility]}" for gsl in GSL for utility in study.utilities]
     rows = [[algorithm, f"{k:,}", *cells] for (algorithm, k), cells in rounds.items()]
     return Table(["Algorithm", "k", *head], rows)
 

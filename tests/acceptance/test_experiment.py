@@ -18,6 +18,7 @@ from anondb.errors import UnsatisfiableError, UsageError
 from anondb.hierarchies.build.ranking import RankingMethod
 from anondb.study.experiment import ExperimentRequest
 from anondb.study.gsl_study import Study, correlations, evaluated, rows
+from anondb.study.report import correlation_table, html
 from anondb.study.synthetic_sets import SETS
 from tests import toys
 from tests.conftest import Cli
@@ -88,6 +89,27 @@ def test_an_experiment_tells_its_figures_and_leaves_nothing_behind(
     assert not set(LEAVES) & set(page.replace("<", " ").replace(">", " ").split())
     assert stored(things) == []
     assert things.connection.execute("select count(*) from anondb.run").fetchone() == (0,)
+
+
+def test_clusterings_are_a_utility_when_they_are_asked_for(things: Database, cli: Cli) -> None:
+    """They are those of the trials' evaluation, and lose more where the hierarchy loses all."""
+    asked = replace(ASKED, k=(3, 240), hierarchies=3, algorithms=("datafly",))
+    found = things.experiment(replace(asked, clusterings=True))
+    assert found.utilities == ("semantic_sse", "sem_iloss", "rand_loss", "nmi_loss")
+    assert all(0 <= one.utility[name] <= 1 for one in found.outcomes for name in found.utilities[2:])
+    at_root = [one.utility["nmi_loss"] for one in found.outcomes if one.k == 240]
+    assert min(at_root) == pytest.approx(1.0)  # all records are alike: a clustering of them tells nothing
+    assert min(one.utility["nmi_loss"] for one in found.outcomes if one.k == 3) < 1.0
+    plain = things.experiment(asked)
+    assert [{n: one.utility[n] for n in plain.utilities} for one in found.outcomes] == [
+        one.utility for one in plain.outcomes
+    ]
+    told = {correlation.utility for correlation in correlations(found)}
+    assert told == set(found.utilities)
+    assert correlation_table(found).head[-1] == "dynamic avg, 1 − NMI"
+    assert "static max, 1 − Rand" in html(found)
+    refused = cli("experiment", "gsl", "--study", "dynamic", "--clusterings")
+    assert refused.returncode == 2
 
 
 def test_the_same_seed_gives_the_same_figures(things: Database) -> None:
@@ -210,7 +232,7 @@ def test_the_documented_options_and_sets_exist(cli: Cli) -> None:
     options = {
         word for row in TEXT.splitlines() if row.startswith("| `--") for word in re.findall(r"`(--\w+)", row)
     }
-    assert len(options) == 16
+    assert len(options) == 17
     assert [option for option in options if option not in told] == []
     assert all(name in told and f"`{name}`" in TEXT for name in SETS)
 

@@ -17,7 +17,7 @@ def only_dynamic(fits: bool) -> None:
     if not fits:
         raise UsageError(
             "the dynamic study draws its own data, and has no report",
-            hint="leave --table, --column, --set and --report out; --json and --out have every figure",
+            hint="leave --table, --column, --set, --report and --clusterings out; --json and --out have every figure",
         )
 
 

@@ -81,6 +81,12 @@ def gsl(
             show_default=False,
         ),
     ] = None,
+    clusterings: Annotated[
+        bool,
+        typer.Option(
+            "--clusterings", help="Correlate with Rand index and NMI of clusterings too; it takes longer."
+        ),
+    ] = False,
     dsn: Dsn = None,
     as_json: Json = False,
     file: CsvFile = None,
@@ -104,7 +110,9 @@ def gsl(
       anondb experiment gsl --table hospital.admissions --column job,reason --report gsl.html
     """
     if study == "dynamic":
-        only_dynamic(source is None and column is None and synthetic is None and report is None)
+        only_dynamic(
+            source is None and column is None and synthetic is None and report is None and not clusterings
+        )
         require_possible_files(file, None)
         dynamic(dsn, hierarchies or 60, measure, suppression, seed, heuristic, file, as_json=as_json)
         return
@@ -120,7 +128,7 @@ def gsl(
 
     request = ExperimentRequest(
         source, names(column), synthetic or "visits", hierarchies or 20, ks, names(algorithms), measure,
-        ontology, suppression, seed, heuristic, objective,
+        ontology, suppression, seed, heuristic, objective, clusterings,
     )  # fmt: skip
     found = watched(dsn, lambda db, listener: db.experiment(request, listener))
     if file is not None:
