@@ -34,6 +34,8 @@ _SHOWN = {
     "semantic_sse": "squared error",
     "prosecutor_mean": "risk",
     "record_linkage_coverage": "linkage",
+    "information_loss": "links lost",
+    "dot": "diversity",
 }
 # what the authors of fusion and mdav compare their variants by
 _SHOWN_OF_VARIANTS = {

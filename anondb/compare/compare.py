@@ -138,8 +138,9 @@ def settings_of(
         if name not in METHODS:
             hint = did_you_mean(name, METHODS) or f"choose from {', '.join(METHODS)}"
             raise UsageError(f'there is no algorithm "{name}"', hint=hint)
-    for name in (policy.method.algorithm, *algorithms):
-        if (refusal := METHODS[name].refused_comparison()) is not None:
+    compared = {policy.method.algorithm, *algorithms}
+    for name in compared:
+        if (refusal := METHODS[name].refused_comparison(compared - {name})) is not None:
             raise refusal
     if policy.tables and quasi is not None:
         raise UsageError(

@@ -272,8 +272,8 @@ class ReleaseMethod(ABC):
         """What lists every node of its lattice, given a job and whether all are checked; None without a lattice."""
         return None
 
-    def refused_comparison(self) -> UsageError | None:
-        """Why it is not compared with others, if it is not."""
+    def refused_comparison(self, others: Collection[str]) -> UsageError | None:
+        """Why it is not compared with these others, if it is not."""
         return None
 
     def taken_over(self, keys: Method, columns: Collection[str]) -> Method:

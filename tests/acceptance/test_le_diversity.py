@@ -313,6 +313,21 @@ def test_levels_lattices_and_comparisons_are_refused(clinic: Database) -> None:
         clinic.compare(policy(), algorithms=["mondrian"])
 
 
+def test_it_is_compared_with_itself_by_its_own_figures(clinic: Database) -> None:
+    """What a trial finds is what a run publishes, in two tables; nothing of a trial is left."""
+    trials = clinic.compare(policy(), algorithms=["le_diversity"], sizes=[6, 9], seeds=2)
+    assert [trial.failure for trial in trials.trials[2:]] == ["", ""]
+    clinic.run(policy())
+    published = tables(clinic)
+    whole = trials.runs[-1]
+    assert (whole.selected, whole.metrics["records"], whole.metrics["classes"]) == ("two tables", 9, 3)
+    assert whole.metrics["released"] == len(published[0])
+    assert whole.metrics["information_loss"] == pytest.approx(4 / 9)
+    assert whole.metrics["dot"] == 3
+    assert (whole.seeds, whole.deviations["information_loss"]) == (2, 0)
+    assert clinic.connection.execute("select to_regclass('pg_temp.anondb_drawn')").fetchone() == (None,)
+
+
 @pytest.mark.once
 def test_what_is_kept_of_a_run_is_told_with_the_sentence_that_there_is_no_k(
     clinic: Database, cli: Cli, tmp_path: Path

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from anondb.errors import Problem, UsageError
@@ -41,10 +42,13 @@ class LeDiversity(ReleaseMethod):
     def without_model(self, model: type[SensitiveModel]) -> str:
         return f"{self.name} sees to {Model.title} alone"
 
-    def refused_comparison(self) -> UsageError:
+    def refused_comparison(self, others: Collection[str]) -> UsageError | None:
+        """Its figures are of other things: what of the sensitive column its two tables tell."""
+        if not others:
+            return None
         return UsageError(
             f"{self.name} generalizes nothing, and is not compared with algorithms that do",
-            hint="run its policy, and see anondb evaluate",
+            hint=f"compare it with itself: --algorithms {self.name} --sizes 5000,10000 --seeds 5",
         )
 
     def refused_form(self, column: str, hierarchy: Hierarchy) -> str | None:
@@ -102,7 +106,7 @@ class LeDiversity(ReleaseMethod):
                 )
 
     def varied(self, method: Method, policy: Policy) -> Policy:
-        raise self.refused_comparison()
+        return replace(policy, method=method)
 
     def stages(self, job: Job) -> Stages:
         from anondb.methods.le_diversity.stages import Anatomy
