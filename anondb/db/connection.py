@@ -25,6 +25,9 @@ _PASSWORDS = ("password", "sslpassword")
 
 MINIMUM_VERSION = 140000
 _IS_SUPERUSER = "select r.rolsuper from pg_catalog.pg_roles as r where r.rolname = current_user"
+_IS_READ_ONLY = """
+select pg_catalog.pg_is_in_recovery(), pg_catalog.current_setting('default_transaction_read_only') = 'on'
+"""
 APPLICATION = "anondb"  # as which sessions of ours are known to the server
 
 
@@ -90,6 +93,23 @@ def is_superuser(connection: Connection) -> bool:
     with translated("looking up the role"):
         [(is_super,)] = connection.execute(_IS_SUPERUSER).fetchall()
     return bool(is_super)
+
+
+def require_writable(connection: Connection) -> None:
+    """Raises where nothing can be written: on a standby, or where transactions are read-only unless they say more."""
+    with translated("looking up the server"):
+        [(is_standby, is_read_only)] = connection.execute(_IS_READ_ONLY).fetchall()
+    if is_standby:
+        raise DatabaseError(
+            "the server is a standby, which is read-only, and a run writes",
+            hint="connect to the primary; of several hosts, target_session_attrs=read-write in --dsn finds it",
+        )
+    if is_read_only:
+        raise DatabaseError(
+            "default_transaction_read_only is on, so that sessions are read-only, and a run writes",
+            hint="alter role session_user set default_transaction_read_only = off; if the database, the server or"
+            " the connection sets it, there",
+        )
 
 
 @contextmanager

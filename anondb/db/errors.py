@@ -49,19 +49,36 @@ TWO_CONNECTIONS = (
     "a run needs two connections; close some, or raise max_connections or the role's or the database's limit"
 )
 
+# Who comes in by `set role` has the settings of the role that has logged in.
+_RAISE = (
+    "raise {0} for the role: alter role session_user set {0} = '2h'; if the database or the connection sets it,"
+    " raise it there; the old release is untouched"
+)
+# Refused before there is a SQLSTATE, so that only the words tell; in another language the hint is the general one.
+_FULL = (
+    "too many connections",
+    "too many clients",
+    "remaining connection slots",
+    "no more connections allowed",
+)
+
 _HINTS = {
-    "25006": "the server is a standby or read-only; connect to the primary",
+    "25006": "the server is a standby, or default_transaction_read_only is on: connect to the primary, or reset it",
+    "25P03": _RAISE.format("idle_in_transaction_session_timeout"),
+    "25P04": _RAISE.format("transaction_timeout"),
     "28P01": "check the user and the password (~/.pgpass, PGPASSWORD)",
     "3D000": "check the database's name, or create it",
     "42501": "a run needs SELECT on the source, CREATE on the target's schema, and more: see the GRANTs in the README",
     "53100": "free space on the server, or point temp_tablespaces somewhere larger; the old release is untouched",
     "53200": "lower work_mem, or free memory on the server",
     "53300": TWO_CONNECTIONS,
-    "53400": "raise temp_file_limit, or ask the administrator to; the old release is untouched",
+    "53400": "an administrator raises it for the role, alter role … set temp_file_limit = '20GB'; or give"
+    " a run a larger --work-mem; the old release is untouched",
     "40P01": "two sessions waited for each other: try again; the old release is untouched",
     "55P03": "something holds the table: try again later, or wait longer with --lock-timeout",
-    "57014": "statement_timeout or an administrator ended it; the old release is untouched",
+    "57014": "an administrator or another program ended it; the old release is untouched",
     "57P01": "the server is going down, or an administrator ended the session; the old release is untouched",
+    "57P05": _RAISE.format("idle_session_timeout"),
     "57P03": "the server is starting or stopping; try again in a moment",
 }
 # What a value can be that nothing is computed of; the server's own words may quote it.
@@ -90,7 +107,9 @@ def translate(error: psycopg.Error, doing: str = "") -> AnondbError:
         if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
             return EndedError(
                 f"the connection to the database failed{where}: {_first_line(error)}",
-                hint="is the server running, and are --dsn, ANONDB_DSN or PGHOST right?",
+                hint=TWO_CONNECTIONS
+                if any(words in str(error) for words in _FULL)
+                else "is the server running, and are --dsn, ANONDB_DSN or PGHOST right?",
             )
         if isinstance(error, psycopg.DataError):  # psycopg refuses to send a NUL
             return UsageError(
@@ -117,11 +136,19 @@ def translate(error: psycopg.Error, doing: str = "") -> AnondbError:
             hint="its message may quote data, so it is not shown; the server's log has it",
         )
     kind = UsageError if state[:2] == "42" and state != "42501" else DatabaseError
-    if state[:2] in ("08", "57"):
+    if state[:2] in ("08", "57") or state in ("25P03", "25P04"):
         kind = EndedError
     if state in ("40P01", "55P03"):
         kind = LockedError
-    return kind(f"{message}{where}", hint=_HINTS.get(state, _OTHERWISE))
+    return kind(f"{message}{where}", hint=_hint(state, message, doing))
+
+
+def _hint(state: str, message: str, doing: str) -> str:
+    if state == "57014" and "statement timeout" in message:
+        return _RAISE.format("statement_timeout")
+    if state == "55P03" and "lock timeout" in message and not doing.startswith("step "):
+        return "something holds the table: try again later; or " + _RAISE.format("lock_timeout")
+    return _HINTS.get(state, _OTHERWISE)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from functools import partial
 from importlib.metadata import version
 
 from anondb.db.citus import require_coordinator
-from anondb.db.connection import Connection, Door, one_snapshot
+from anondb.db.connection import Connection, Door, one_snapshot, require_writable
 from anondb.db.execute import Step
 from anondb.db.history import History
 from anondb.db.install.upgrade import require_current
@@ -31,6 +31,7 @@ def execute(
     The run has a connection of its own; its history is written on the one `beside` it.
     """
     with door.open_second() as connection:
+        require_writable(connection)
         require_coordinator(connection)
         require_current(connection)
         target = target_text(resolve_target(connection, policy.target))

@@ -16,6 +16,8 @@ import pytest
 from psycopg import sql
 
 from anondb.db.embedded import server as embedded
+from anondb.db.embedded import system_user
+from anondb.db.embedded.programs import binaries
 from anondb.db.install.upgrade import upgrade
 from tests.acceptance.clinic import GATE, HOSPITAL, Clinic, complaint, ended
 from tests.conftest import Cli
@@ -76,6 +78,31 @@ def test_a_server_that_is_stopped_in_the_middle_has_the_old_release_when_it_is_b
     assert [status for status, _ in clinic.runs()] == ["done", "running"]
     clinic.publish()
     assert [status for status, _ in clinic.runs()] == ["done", "lost", "done"]
+
+
+@pytest.fixture
+def standby(open_folder: Path) -> Iterator[str]:
+    """The conninfo of a server that waits for a primary, and can be read meanwhile."""
+    user = system_user.server_user()
+    programs, _ = binaries(user)
+    data = open_folder / "standby"
+    user.make_private(data)
+    call = ("--pgdata", data, "--wait", "--log", data / "log", "--options", f"-h '' -k {data} -p 5432")
+    made = user.run(programs / "initdb", "--pgdata", data, "--no-sync", "--username", "anondb")
+    assert made.returncode == 0, made.stderr
+    (data / "standby.signal").touch()
+    try:
+        started = user.run(programs / "pg_ctl", "start", *call)
+        assert started.returncode == 0, (data / "log").read_text()
+        yield f"host={data} user=anondb dbname=postgres"
+    finally:
+        user.run(programs / "pg_ctl", "stop", "--pgdata", data, "--mode=immediate")
+
+
+def test_a_standby_is_told_as_such(standby: str, clinic: Clinic) -> None:
+    said = complaint(clinic.cli("run", clinic.policy(), ANONDB_DSN=standby), 4)
+    assert "the server is a standby" in said
+    assert "connect to the primary" in said
 
 
 @pytest.fixture
