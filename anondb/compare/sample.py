@@ -11,7 +11,7 @@ from anondb.db.introspect import columns_of, resolve_source
 from anondb.errors import UsageError
 from anondb.policy.model import Name, Policy
 from anondb.run.plan import Options
-from anondb.run.prepare import settings_of_values
+from anondb.run.prepare import settings
 from anondb.run.statement import Statement
 
 _ROWS = Name("pg_temp", "anondb_drawn")
@@ -33,7 +33,7 @@ def on_rows(connection: Connection, policy: Policy, rows: int, seed: int, option
     source = resolve_source(connection, policy.source)
     columns = columns_of(connection, source)
     db = Executor(connection, lambda step: None)
-    for statement in settings_of_values(options):  # an error instead of hidden rows; the same text everywhere
+    for statement in settings(options):  # an error instead of hidden rows; the same text everywhere
         db.run(statement)
     found = db.run(Statement("drawn rows", drawn_rows(_ROWS.table, source, columns, rows, seed)))
     if found < rows:

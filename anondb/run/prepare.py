@@ -52,15 +52,11 @@ _PATH = "set local search_path = pg_catalog, pg_temp"
 
 def settings(options: Options, *, in_cluster: bool = False) -> list[Statement]:
     """What holds until the end of the transaction, in every session that takes part in it."""
+    given = _SETTINGS | {"work_mem": options.work_mem, "lock_timeout": options.lock_wait}
+    own = [Statement("settings", set_local(name, value)) for name, value in given.items()]
     # what is set from here on reaches the workers, too
     first = [Statement("settings", set_local(_PROPAGATE, "local"))] if in_cluster else []
-    return [*first, Statement("settings", _PATH), *settings_of_values(options)]
-
-
-def settings_of_values(options: Options) -> list[Statement]:
-    """Those of them that say how values are read and statements run: names are found as before."""
-    given = _SETTINGS | {"work_mem": options.work_mem, "lock_timeout": options.lock_wait}
-    return [Statement("settings", set_local(name, value)) for name, value in given.items()]
+    return [*first, Statement("settings", _PATH), *own]
 
 
 def prepare(db: Executor, connection: Connection, policy: Policy, options: Options, *, replace: bool) -> Plan:
