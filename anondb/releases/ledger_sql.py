@@ -9,6 +9,7 @@ from sqlglot import exp
 from anondb.releases.following import Following
 from anondb.run.persons_sql import kept_value, with_keys_of_forms
 from anondb.run.publish_sql import Chosen, classified, same_as
+from anondb.run.shared_sql import typed_as
 from anondb.sqltree.build import (
     call,
     cast,
@@ -174,14 +175,28 @@ def delta(
     return create_scratch(DELTA, rows)
 
 
-def insert(
+def insert(fresh: Relation, rows: exp.Select) -> exp.Insert:
+    """Writes such rows."""
+    columns = [ident(column.alias_or_name) for column in rows.expressions]
+    return exp.Insert(
+        this=exp.Schema(this=table(fresh.name, fresh.schema), expressions=columns), expression=rows
+    )
+
+
+def released(
     names: Scratch,
-    fresh: Relation,
     before: Relation | None,
     columns: Sequence[SourceColumn],
     chosen: Sequence[Chosen],
-) -> exp.Insert:
-    """The rows of the last release without those that are out, and those who enter or move, in a keyed order."""
+    made: Sequence[SourceColumn],
+    *,
+    typed: bool,
+) -> exp.Select:
+    """The rows of the last release without those that are out, and those who enter or move, in a keyed order.
+
+    `columns` are the source's, with the forms that they are released in; `made` are those of the release,
+    `typed` as a table needs them that is made of the rows.
+    """
     labels = {c.quasi.name: c.label for c in chosen}
     kept = [c for c in columns if c.name not in labels]
     places = labels | {c.name: f"c{i}" for i, c in enumerate(kept, 1)}
@@ -206,11 +221,9 @@ def insert(
         where=free(),
     )
     rows = entering if before is None else _without(before, entering, chosen, kept)
-    ordered = query([col(places[c.name], "x") for c in columns], subquery(rows, "x")).order_by(
-        col("of_class", "x"), col("of_row", "x")
-    )
-    target = exp.Schema(this=table(fresh.name, fresh.schema), expressions=[ident(c.name) for c in columns])
-    return exp.Insert(this=target, expression=ordered)
+    found = [(c, col(places[c.name], "x")) for c in made]
+    shown = [named(typed_as(value, c) if typed else value, c.name) for c, value in found]
+    return query(shown, subquery(rows, "x")).order_by(col("of_class", "x"), col("of_row", "x"))
 
 
 def _without(
@@ -226,8 +239,9 @@ def _without(
             *[named(col(c.name, "t"), f"c{i}") for i, c in enumerate(kept, 1)],
         ],
         table(before.name, before.schema, "t"),
-    )
-    both = union_all([there, entering])
+    ).offset(0)
+    # the hashes are the dear part, and are made in a query of their own, which processes can share
+    both = union_all([query([star("t")], subquery(there, "t")), entering])
     out = exp.Join(
         this=scratch(OUT, "o"),
         on=every(

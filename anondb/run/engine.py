@@ -301,9 +301,12 @@ class PostgresEngine:
     def insert_followed(self, names: Scratch, fresh: Relation, chosen: Sequence[Chosen]) -> int:
         plan = self.plan
         before = plan.target if not plan.followed.first and plan.places[0].replaces else None
-        return self.insert_rows(
-            "insert release", ledger_sql.insert(names, fresh, before, plan.columns, chosen)
-        )
+        made = plan.places[0].columns
+        anew = plan.distribution is None and shared_sql.can_make(made)
+        rows = ledger_sql.released(names, before, plan.columns, chosen, made, typed=anew)
+        if anew:
+            return self.make_rows("insert release", fresh, rows)
+        return self.insert_rows("insert release", ledger_sql.insert(fresh, rows))
 
     def show_source(self, names: Scratch, columns: Sequence[SourceColumn], absent: str) -> None:
         shown = against_sql.source(names, self.plan, self.plan.source, columns, absent)

@@ -12,8 +12,10 @@
 --   ledger_leaving  the rows of the last release of those who would leave
 --   ledger_out    rows of the last release that are not in the next one
 
+-- Stable, as the encoding's functions are: a function that claimed more would be called for each
+-- row, and could not become a part of the statement that asks for it.
 create function anondb.keyed_number(key bytea, fields text) returns bigint
-language sql immutable parallel safe
+language sql stable parallel safe
 return ('x' || encode(substring(sha256(key || convert_to(fields, getdatabaseencoding()))
                                 from 1 for 8), 'hex'))::bit(64)::bigint;
 comment on function anondb.keyed_number(bytea, text) is
@@ -27,7 +29,7 @@ comment on function anondb.row_number_of(bigint, text) is
 'order of released rows, and by it the ledger knows them again.';
 
 create function anondb.person_hash(inner_key bytea, outer_key bytea, fields text) returns uuid
-language sql immutable parallel safe
+language sql stable parallel safe
 return encode(substring(anondb.keyed_hash(inner_key, outer_key,
                                           convert_to(fields, getdatabaseencoding()))
                         from 1 for 16), 'hex')::uuid;
@@ -72,6 +74,8 @@ begin
         ok boolean not null, goes boolean not null default false, becomes int,
         share int, joins int, is_judged boolean not null default false,
         withheld boolean not null default false);
+    -- of those who leave a cohort each asks for its parts
+    create index on pg_temp.ledger_part (cohort);
     create temporary table ledger_cell (part int, of_column int, value bigint, n bigint);
     create temporary table ledger_code (of_column int, value bigint, code int);
     create temporary table ledger_held (person uuid primary key);
