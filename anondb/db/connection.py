@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -14,6 +15,7 @@ from psycopg.pq import TransactionStatus
 
 from anondb.db.embedded import server as embedded
 from anondb.db.errors import TWO_CONNECTIONS, translated
+from anondb.db.pooler import PATIENCE, refuse_shared_session
 from anondb.db.session import Connection, Session
 from anondb.errors import DatabaseError, EndedError, UsageError
 
@@ -47,7 +49,11 @@ class Door:
         """A new connection in autocommit mode, for our own statements: nobody's operators are found by them."""
         with translated("connecting"):
             connection = Session.connect(self._conninfo(), autocommit=True, prepare_threshold=None)
-            connection.pin()
+            try:
+                connection.pin(partial(refuse_shared_session, connection, self._briefly))
+            except BaseException:
+                connection.close()
+                raise
         connection.owner = self.owner
         if connection.info.server_version < MINIMUM_VERSION:
             version = connection.info.server_version // 10000
@@ -68,6 +74,9 @@ class Door:
         """A new connection in autocommit mode, for the user's own statements, with the user's own search path."""
         with translated("connecting"):
             return psycopg.connect(self._conninfo(), autocommit=True)
+
+    def _briefly(self) -> Connection:
+        return psycopg.connect(self._conninfo(), autocommit=True, connect_timeout=PATIENCE)
 
     def _conninfo(self) -> str:
         return make_conninfo(self.conninfo, application_name=APPLICATION, client_encoding="UTF8")

@@ -15,7 +15,8 @@ import psycopg
 
 from anondb.db.connection import APPLICATION, Connection
 from anondb.db.errors import translated
-from anondb.errors import BusyError, DatabaseError
+from anondb.db.pooler import handed_on
+from anondb.errors import BusyError
 
 # First keys of our two-key advisory locks; any numbers that others are unlikely to use.
 TARGETS = 0x616E6F6E
@@ -89,7 +90,7 @@ def mark_session(connection: Connection, beside: Connection) -> str:
                 beside.execute(_PID)  # has a session to itself while the transaction lasts
                 marked.append(_is_marked(connection, marks[0]))
     if not all(marked):
-        raise _handed_on()
+        raise handed_on()
     return marks[0]
 
 
@@ -99,19 +100,12 @@ def require_held(connection: Connection, target: str, mark: str) -> None:
         values = {"targets": TARGETS, "target": target, "mark": mark}
         [(is_held,)] = connection.execute(_IS_HELD, values).fetchall()
     if not is_held:
-        raise _handed_on()
+        raise handed_on()
 
 
 def _is_marked(connection: Connection, mark: str) -> bool:
     [(is_marked,)] = connection.execute(_MARKED, (mark,)).fetchall()
     return bool(is_marked)
-
-
-def _handed_on() -> DatabaseError:
-    return DatabaseError(
-        "the sessions of the server are handed on from transaction to transaction, and a run needs two of its own",
-        hint="connect to the server itself, or through a pool in session mode (PgBouncer: pool_mode = session)",
-    )
 
 
 def _busy(connection: Connection, target: str) -> BusyError:

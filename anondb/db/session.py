@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
 import psycopg
@@ -11,7 +12,8 @@ Connection = psycopg.Connection[tuple[object, ...]]
 # The first statements of a session. An operator of an exact type that lies in the user's path would be taken
 # before one of pg_catalog, and run with our rights: so there is none in here, and every function is qualified.
 _PATH = """
-select pg_catalog.current_schemas(true), pg_catalog.current_schema(), pg_catalog.current_setting('search_path')
+select pg_catalog.current_schemas(true), pg_catalog.current_schema(), pg_catalog.current_setting('search_path'),
+       pg_catalog.pg_backend_pid()
 """
 # The rest is for what the catalogue tells in words: the same in every session, whatever a role has set.
 _PIN = """
@@ -39,10 +41,15 @@ class Session(psycopg.Connection[tuple[object, ...]]):
     seen: str | None = None
     """The fingerprint of what is installed, once it was found to be true."""
 
-    def pin(self) -> None:
-        """Before any other statement: from now on only PostgreSQL's own operators and functions are found."""
+    def pin(self, if_pooled: Callable[[], None] | None = None) -> None:
+        """Before any other statement: from now on only PostgreSQL's own operators and functions are found.
+
+        `if_pooled` looks first whether a session that a pooler has given is ours alone.
+        """
         row = self.execute(_PATH).fetchone()
-        path, schema, setting = cast(tuple[list[str], str | None, str], row)
+        path, schema, setting, process = cast(tuple[list[str], str | None, str, int], row)
+        if if_pooled is not None and process != self.info.backend_pid:  # a pooler tells a number of its own
+            if_pooled()
         self.execute(_PIN)
         # temporary tables come first, but where the path says where they come: as a rule at its end
         is_last = TEMPORARY in setting.lower()

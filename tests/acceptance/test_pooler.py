@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from anondb.db.connection import Door, one_snapshot
+from anondb.db.connection import Door, Session, one_snapshot
 from anondb.db.locks import mark_session, require_held, target_held
 from anondb.errors import DatabaseError
 from tests.acceptance.clinic import Clinic, complaint, eventually
@@ -77,6 +77,21 @@ def test_a_pool_that_hands_sessions_on_is_refused(clinic: Clinic, pool: Pool, si
     assert "pool_mode = session" in said
 
 
+@pytest.mark.parametrize("size", [1, 5])
+def test_no_command_leaves_its_search_path_to_the_next_client(clinic: Clinic, pool: Pool, size: int) -> None:
+    dsn = pool("transaction", size)
+    for command in (("run", clinic.policy()), ("vgh", "list"), ("status",)):
+        said = complaint(clinic.cli(*command, ANONDB_DSN=dsn), 4)
+        assert "pool_mode = session" in said
+    with psycopg.connect(dsn, autocommit=True) as other:
+        shown = other.execute("show search_path").fetchall()
+    assert shown == clinic.execute("show search_path")
+
+
+def test_a_pool_of_one_session_serves_a_command_that_needs_no_more(clinic: Clinic, pool: Pool) -> None:
+    assert clinic.cli("vgh", "list", ANONDB_DSN=pool("session", 1)).returncode == 0
+
+
 def test_a_pool_of_sessions_serves_a_run(clinic: Clinic, pool: Pool) -> None:
     dsn = pool("session")
     for _ in range(2):
@@ -86,8 +101,8 @@ def test_a_pool_of_sessions_serves_a_run(clinic: Clinic, pool: Pool) -> None:
 
 def test_of_two_clients_on_one_session_at_most_one_has_the_target(clinic: Clinic, pool: Pool) -> None:
     """Where nothing was noticed beforehand, since no other client came in between."""
-    door = Door(pool("transaction", 1))
-    with door.open() as first, door.open() as second:
+    dsn = pool("transaction", 1)
+    with Session.connect(dsn, autocommit=True) as first, Session.connect(dsn, autocommit=True) as second:
         for one, mark in ((first, "1"), (second, "2")):
             one.execute("select set_config('anondb.session', %s, false)", [mark])
         with target_held(first, "share.admissions"), target_held(second, "share.admissions"):
