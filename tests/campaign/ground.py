@@ -65,6 +65,20 @@ class Ground:
             return False
 
     @contextmanager
+    def witness(self, server_goes_down: bool) -> Iterator[None]:
+        """Waits at the end until the server has ended all its sessions, and does not take it for up before."""
+        with psycopg.connect(self.is_up(), autocommit=True) as session:
+            yield
+            deadline = time.monotonic() + _PATIENCE
+            while server_goes_down:
+                try:
+                    session.execute("select")
+                except psycopg.OperationalError:
+                    return
+                assert time.monotonic() < deadline, "the server goes on as if nobody had been killed"
+                time.sleep(0.01)
+
+    @contextmanager
     def database(self, template: str) -> Iterator[str]:
         """A database that is gone afterwards, whatever has happened to the server."""
         self.is_up()

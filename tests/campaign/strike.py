@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -55,7 +56,7 @@ class Target:
 
     def __init__(self, ground: Ground, commands: Commands, case: Case) -> None:
         self.ground, self.commands, self.case = ground, commands, case
-        self.template = f"campaign_{hashlib.sha256(case.name.encode()).hexdigest()[:8]}"
+        self.template = f"campaign_{uuid.uuid4().hex[:8]}"
         self._make()
 
     def _make(self) -> None:
@@ -90,7 +91,11 @@ class Target:
         asked = self.whole
         assert 1 <= at <= asked
         with self.copy() as dsn:
-            with self.folder() as folder, Tripwire(folder, dsn, at, STRIKES[kind]) as wire:
+            with (
+                self.ground.witness(kind != "client"),
+                self.folder() as folder,
+                Tripwire(folder, dsn, at, STRIKES[kind]) as wire,
+            ):
                 code = self.run(wire.dsn, self.case.command).returncode
             self.ground.is_up()
             dsn = make_conninfo(self.ground.server, dbname=conninfo_to_dict(dsn)["dbname"])

@@ -48,6 +48,29 @@ SENSITIVE = '{ role = "sensitive" }'
 IDENTIFIER = '{ role = "identifier" }'
 
 
+LINKED = """
+[privacy]
+k = 2
+unit = "id"
+suppression = 1
+[method]
+algorithm = "datafly"
+[[table]]
+source = "buyers"
+target = "share.buyers"
+[table.columns]
+id = { role = "pseudonym" }
+city = { role = "quasi", hierarchy = { mask = "all" } }
+[[table]]
+source = "items"
+target = "share.items"
+parent = { table = "share.buyers", key = { id = "id" } }
+[table.columns]
+id = { role = "pseudonym" }
+item = { role = "quasi", hierarchy = { mask = "all" } }
+"""
+
+
 def policy(
     algorithm: str,
     columns: dict[str, str],
@@ -132,6 +155,21 @@ def write_files(folder: Path) -> None:
     }
     held = policy("datafly", full, privacy=f'{models}\nchanges = "hold"', target="share.held")
     policies["held"] = f'key = "id"\n{held}'
+    policies["beside"] = policy(
+        "datafly",
+        full,
+        privacy='k = 2\nsuppression = 1\nagainst = ["share.mondrian"]',
+        target="share.beside",
+    )
+    apart = policy(
+        "le_diversity",
+        {"id": IDENTIFIER, "reason": IDENTIFIER, **BARE}
+        | {"diagnosis": '{ role = "sensitive", hierarchy = "disease" }'},
+        privacy='le_diversity = { column = "diagnosis", l = 2, e = 0.6 }\nchanges = "hold"',
+        target="share.apart",
+    )
+    policies["apart"] = f'key = "id"\n{apart}'
+    policies["linked"] = LINKED
     policies["perturbed"] = policy(
         "datafly",
         {"zip": QUASI["zip"], "diagnosis": SENSITIVE, "reason": IDENTIFIER}
@@ -184,6 +222,11 @@ COMMANDS = """
     run held.toml
     run held.toml --replan
     verify share.held
+    procedure held.toml --name share.refresh_held
+    run apart.toml
+    run apart.toml
+    verify share.apart_quasi
+    run linked.toml
     releases list share.held
     releases forget share.held --yes
     run perturbed.toml
@@ -192,6 +235,9 @@ COMMANDS = """
     run optimal.toml --evaluate full
     run models.toml --evaluate full
     run mondrian.toml --evaluate full
+    run beside.toml
+    diff share.datafly share.held --quasi age,zip --sensitive diagnosis
+    diff share.datafly share.held --quasi age,zip --sensitive diagnosis --source visits
     run fusion.toml --evaluate full
     ontology review fusion.toml
     run le_diversity.toml --evaluate full
@@ -235,6 +281,14 @@ def lines(commands: str, dsn: str) -> list[list[str]]:
 
 
 CALLS = """
+begin isolation level repeatable read;
+call share.refresh_held();
+commit;
+call share.refresh_held();
+select anondb.value_loss('visits', 'visits', 'id', 'age');
+select anondb.spread_within('visits', 'age', '{zip}');
+create temporary table sizes as select null::int as dropped, 3::bigint as size, 16::bigint as classes;
+select anondb.sized_risk('sizes', '{age,zip}');
 select anondb.k_anonymity('visits', '{age,zip}');
 select anondb.is_k_anonymous('visits', '{age,zip}', 2);
 select anondb.is_l_diverse('visits', '{age}', 'diagnosis', 2);
@@ -282,5 +336,12 @@ select anondb.term_of_concept(anondb.find_concept('owl', 'kinds'));
 """  # noqa: E501
 """Calls by a user of SQL; what is in no command is called here."""
 
-INNER = {"le_join_nearest", "le_nearest_class", "le_open_values", "likeness_row", "mdav_both_ways"}
+INNER = {
+    "le_join_nearest",
+    "le_nearest_class",
+    "le_open_values",
+    "likeness_row",
+    "mdav_both_ways",
+    "refresh_refuse",
+}
 """What only large or rare data makes a command call; their path is pinned as that of all others is."""
