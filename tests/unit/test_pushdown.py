@@ -209,23 +209,6 @@ def test_a_source_in_one_place_has_no_distributed_release() -> None:
     with pytest.raises(PolicyError) as refused:
         compile_plan(parse(text), one_server)
     assert "no distributed table" in refused.value.problems[0].message
-    return
-    with pytest.raises(PolicyError) as refused:
-        compile_plan(
-            parse(
-                POLICY.format(
-                    layout="distributed",
-                    privacy="",
-                    algorithm="datafly",
-                    method="",
-                    patient="identifier",
-                    kept="identifier",
-                    form="",
-                )
-            ),
-            Snapshot(SourceInfo(SOURCE, COLUMNS), TargetInfo(Relation("share", "admissions")), {}),
-        )
-    assert "no distributed table" in refused.value.problems[0].message
 
 
 def test_values_that_are_exchanged_need_a_source_in_one_place() -> None:
