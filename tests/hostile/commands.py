@@ -281,9 +281,6 @@ def lines(commands: str, dsn: str) -> list[list[str]]:
 
 
 CALLS = """
-begin isolation level repeatable read;
-call share.refresh_held();
-commit;
 call share.refresh_held();
 select anondb.value_loss('visits', 'visits', 'id', 'age');
 select anondb.spread_within('visits', 'age', '{zip}');
@@ -342,6 +339,8 @@ INNER = {
     "le_open_values",
     "likeness_row",
     "mdav_both_ways",
+    "refresh_in_time",
     "refresh_refuse",
 }
-"""What only large or rare data makes a command call; their path is pinned as that of all others is."""
+"""What only large or rare data makes a command call, or a server on which nobody else commits meanwhile; their path is
+pinned as that of all others is."""
